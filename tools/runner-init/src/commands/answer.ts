@@ -27,34 +27,39 @@ export interface InitAnswer {
   written: string | null;
 }
 
+const NOTHING: InitAnswer = {
+  stack: null,
+  manager: null,
+  dir: '',
+  settings: [],
+  output: null,
+  notes: [],
+  missing: null,
+  apps: [],
+  proof: null,
+  file: '',
+  written: null,
+};
+
 /** The answer about a repository that is understood. */
 export function answerOf(
   { stack, manager, dir, notes, output }: Proposal,
   settings: readonly ProposedSetting[],
   rest: Pick<InitAnswer, 'proof' | 'file' | 'written'>,
 ): InitAnswer {
-  const shown = settings.map(({ path, value, reason }) => ({
+  const shown = settings.map(({ path, value, reason = null }) => ({
     key: path.join('.'),
     value,
-    reason: reason ?? null,
+    reason,
   }));
-  const found = { stack, manager: manager ?? null, dir, settings: shown };
-  return { ...found, output: output ?? null, notes: [...notes], missing: null, apps: [], ...rest };
+  const found = { stack, manager: manager ?? null, dir, settings: shown, output: output ?? null };
+  return { ...NOTHING, ...found, notes: [...notes], ...rest };
 }
 
 /** The answer about one that is not, with a file to fill in. */
-export function unknownAnswer(missing: string, apps: readonly string[]): InitAnswer {
-  return {
-    stack: null,
-    manager: null,
-    dir: '',
-    settings: [],
-    output: null,
-    notes: [],
-    missing,
-    apps: [...apps],
-    proof: null,
-    file: skeleton(missing),
-    written: null,
-  };
-}
+export const unknownAnswer = (missing: string, apps: readonly string[]): InitAnswer => ({
+  ...NOTHING,
+  missing,
+  apps: [...apps],
+  file: skeleton(missing),
+});

@@ -38,9 +38,7 @@ export const init = command({
   },
   exits: [[130, 'Interrupted (Ctrl-C); nothing was written, and nothing is left running']],
   examples: ['runner init', 'runner init --no-prove --yes', 'runner init --app shop'],
-  async run(context) {
-    return runInit(context);
-  },
+  run: runInit,
   human({ written, file, proof, output }: InitAnswer, style, { io, options }) {
     // On a terminal it has been shown.
     if (written === null || !proof) return io.stdout.isTTY && canAsk(io) && proof ? '' : file;

@@ -1,8 +1,7 @@
 /** What a repository is: a proposal, or one sentence that names what is missing. */
 import type { Checkout } from '../look/checkout.ts';
 import { processIn } from '../look/sources.ts';
-import { type Detected, detect } from './detect.ts';
-import { installerFor } from './installers.ts';
+import { type Detected, detect, detectedAs } from './detect.ts';
 import { type Proposal, propose } from './propose.ts';
 import { appsIn, isWorkspace } from './workspace.ts';
 
@@ -24,10 +23,10 @@ export function analyse(top: Checkout, dir?: string): Analysis {
   if (isApp && !isWorkspace(top)) return analysed(top, '');
   const [only, ...more] = appsIn(top);
   if (only && more.length > 0) {
-    const apps = [only, ...more].map((each) => each.dir);
+    const apps = [only, ...more];
     return { missing: `there are ${apps.length} apps: choose one with --dir`, apps };
   }
-  return analysed(top, only?.dir ?? '');
+  return analysed(top, only ?? '');
 }
 
 const hasProcess = (checkout: Checkout) => processIn(checkout, 'web') !== undefined;
@@ -44,19 +43,8 @@ function analysed(top: Checkout, dir: string): Analysis {
 /** A Procfile alone says how to start, and nothing has to be built. */
 function withProcfile(checkout: Checkout): Detected | undefined {
   if (!hasProcess(checkout)) return undefined;
-  return {
-    stack: { name: 'Procfile', language: 'none', when: [] },
-    installed: installerFor('none', checkout),
-    build: [],
-    start: undefined,
-    output: undefined,
-    compose: undefined,
-    health: undefined,
-    migrate: undefined,
-    notes: [],
-    missing: undefined,
-    holds: () => false,
-  };
+  const stack = { name: 'Procfile', language: 'none', when: [] } as const;
+  return { ...detectedAs(checkout, checkout, stack, {}), migrate: undefined };
 }
 
 function unknown(checkout: Checkout): string {

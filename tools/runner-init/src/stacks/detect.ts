@@ -3,7 +3,7 @@ import type { Checkout } from '../look/checkout.ts';
 import { COMPILED } from './compiled.ts';
 import { dependsOn, packageOf } from './dependencies.ts';
 import { WITHOUT_LANGUAGE } from './files.ts';
-import { type Installed, installerFor } from './installers.ts';
+import { installerFor } from './installers.ts';
 import { MIGRATORS } from './migrators.ts';
 import { NODE } from './node.ts';
 import { PAGES } from './pages.ts';
@@ -22,37 +22,19 @@ function isServerOfPages({ language, missing }: Stack): boolean {
   return missing === undefined && language !== 'none';
 }
 
-/** A stack that was recognised. */
-export interface Detected {
-  readonly stack: Stack;
-  readonly installed: Installed;
-  /** The commands that build it. */
-  readonly build: readonly string[];
-  readonly start: string | undefined;
-  readonly output: string | undefined;
-  readonly compose: string | undefined;
-  /** A path that the stack answers on. */
-  readonly health: string | undefined;
-  /** What migrates. */
-  readonly migrate: string | undefined;
-  readonly notes: readonly string[];
-  /** What keeps it from being deployed, a sentence. */
-  readonly missing: string | undefined;
-  holds(clues: readonly Clue[]): boolean;
-}
-
 /** The stack of a checkout; undefined if nothing in the table fits. `top`: the workspace around it. */
 export function detect(checkout: Checkout, top = checkout): Detected | undefined {
   for (const stack of TABLE) {
     const vars = holding(checkout, stack.language, stack.when);
-    if (vars) return detected(checkout, top, stack, vars);
+    if (vars) return detectedAs(checkout, top, stack, vars);
   }
   return undefined;
 }
 
 type ClueVariables = Readonly<Record<string, string>>;
 
-function detected(checkout: Checkout, top: Checkout, stack: Stack, own: ClueVariables): Detected {
+/** A stack that was recognised, with the commands for this checkout; `own`: what the clues found. */
+export function detectedAs(checkout: Checkout, top: Checkout, stack: Stack, own: ClueVariables) {
   const installed = installerFor(stack.language, checkout, top);
   const known: ClueVariables = { ...installed.vars, ...own };
   const unset: string[] = [];
@@ -83,10 +65,13 @@ function detected(checkout: Checkout, top: Checkout, stack: Stack, own: ClueVari
     health: lines(stack.health === undefined ? [] : [stack.health])[0],
     migrate: lines(stack.migrate === undefined ? MIGRATORS : [stack.migrate])[0],
     notes: lines(stack.notes),
+    /** What keeps it from being deployed, a sentence. */
     missing: stack.missing ?? unsetWords(unset) ?? missingScript(checkout, stack),
     holds,
   };
 }
+
+export type Detected = ReturnType<typeof detectedAs>;
 
 function unsetWords([first]: readonly string[]): string | undefined {
   const script = first?.startsWith('script:') ? first.slice('script:'.length) : undefined;

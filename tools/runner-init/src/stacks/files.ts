@@ -1,50 +1,34 @@
 /** What counts if no language does: files, sites of single programs, containers. */
-import type { Clue, Stack } from './stack.ts';
+import { rowsOf, type Stack } from './stack.ts';
 
-const site = (name: string, when: readonly Clue[], build: string, output: string): Stack => ({
-  name,
-  language: 'none',
-  when,
-  build: [build],
-  output,
-});
+const { site, missing } = rowsOf('none');
 
 /** What counts if no language does. */
 export const WITHOUT_LANGUAGE: readonly Stack[] = [
-  site(
-    'Zola',
-    [{ path: /^(?:config|zola)\.toml$/, text: /^base_url\s{0,3}=/m }],
-    'zola build',
-    'public',
-  ),
+  site('Zola', { path: /^(?:config|zola)\.toml$/, text: /^base_url\s{0,3}=/m }, 'public', {
+    build: ['zola build'],
+  }),
   site(
     'Hugo',
     [
       { path: /^(?:hugo\.(?:toml|yaml|json)|config\.toml)$/ },
       { path: /^(?:content|archetypes|themes)\// },
     ],
-    'hugo --minify',
     'public',
+    { build: ['hugo --minify'] },
   ),
-  site('mdBook', [{ path: 'book.toml' }], 'mdbook build', 'book'),
+  site('mdBook', { path: 'book.toml' }, 'book', { build: ['mdbook build'] }),
   {
     name: 'Compose',
     language: 'none',
     when: [{ path: /^(?<compose>(?:docker-)?compose\.ya?ml)$/ }],
     compose: '{compose}',
   },
-  { name: 'Static files', language: 'none', when: [{ path: 'index.html' }], output: '.' },
-  {
-    name: 'Static files',
-    language: 'none',
-    when: [{ path: 'public/index.html' }],
-    output: 'public',
-  },
-  {
-    name: 'Dockerfile',
-    language: 'none',
-    when: [{ path: /^(?:Dockerfile|Containerfile)$/ }],
-    missing:
-      'there is only a Dockerfile: add a compose.yaml with `services: { web: { build: . } }`, which runner starts',
-  },
+  site('Static files', { path: 'index.html' }, '.'),
+  site('Static files', { path: 'public/index.html' }, 'public'),
+  missing(
+    'Dockerfile',
+    { path: /^(?:Dockerfile|Containerfile)$/ },
+    'there is only a Dockerfile: add a compose.yaml with `services: { web: { build: . } }`, which runner starts',
+  ),
 ];

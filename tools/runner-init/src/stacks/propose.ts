@@ -7,6 +7,7 @@ import { packageOf } from './dependencies.ts';
 import type { Detected } from './detect.ts';
 import { notesOf } from './notes.ts';
 import { commandsRun, migrationIn } from './runs.ts';
+import type { SharedPath } from './stack.ts';
 
 export interface Proposal {
   readonly stack: string;
@@ -178,10 +179,7 @@ function buildReason({ installed, build, stack }: Detected): string {
   return parts.length > 0 ? parts.join('; ') : stack.name;
 }
 
-interface SharedPlace {
-  readonly path: string;
-  readonly why: string;
-}
+type SharedPlace = Pick<SharedPath, 'path' | 'why'>;
 
 const EXAMPLES = ['.env.example', '.env.sample', '.env.dist', '.env.template'];
 

@@ -67,3 +67,25 @@ export interface Stack {
   /** What keeps it from being deployed, a sentence: there is no file then. */
   readonly missing?: string;
 }
+
+/** A clue; a text is a package that is depended on, or several of which any is. */
+type ShortClue = string | Clue;
+type ShortClues = ShortClue | readonly ShortClue[];
+
+/** The kinds of rows of a language. `build` is what builds them, `port` that of its servers. */
+export function rowsOf(language: Language, { build, port }: Pick<Stack, 'build' | 'port'> = {}) {
+  const row = (name: string, given: ShortClues, more: Partial<Stack>): Stack => {
+    const clues = [given].flat() as readonly ShortClue[];
+    const when = clues.map((each) => (typeof each === 'string' ? { dep: each } : each));
+    return { name, language, when, ...more };
+  };
+  const built = build && { build };
+  return {
+    server: (name: string, when: ShortClues, start: string, more: Partial<Stack> = {}) =>
+      row(name, when, { ...built, ...(port !== undefined && { port }), start, ...more }),
+    site: (name: string, when: ShortClues, output: string, more: Partial<Stack> = {}) =>
+      row(name, when, { ...built, output, ...more }),
+    /** `why`: what keeps it from being deployed. */
+    missing: (name: string, when: ShortClues, why: string) => row(name, when, { missing: why }),
+  };
+}

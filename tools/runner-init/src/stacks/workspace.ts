@@ -1,12 +1,7 @@
 /** The apps of a repository that has several. */
 import type { Checkout } from '../look/checkout.ts';
 import { packageOf } from './dependencies.ts';
-import { type Detected, detect } from './detect.ts';
-
-export interface FolderApp {
-  readonly dir: string;
-  readonly detected: Detected;
-}
+import { detect } from './detect.ts';
 
 const MANIFEST =
   /^((?:[^/]+\/){1,2})(?:package\.json|go\.mod|requirements\.txt|pyproject\.toml|Pipfile|Gemfile|composer\.json|Cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?|mix\.exs|deno\.jsonc?|index\.(?:html|php))$/;
@@ -20,10 +15,10 @@ export function isWorkspace(top: Checkout): boolean {
 }
 
 /** The folders that hold an app which can be deployed. */
-export function appsIn(top: Checkout): FolderApp[] {
+export function appsIn(top: Checkout): string[] {
   const folders = top.files.flatMap((file) => MANIFEST.exec(file)?.[1]?.slice(0, -1) ?? []);
-  return [...new Set(folders)].slice(0, FOLDERS).flatMap((dir) => {
+  return [...new Set(folders)].slice(0, FOLDERS).filter((dir) => {
     const detected = detect(top.below(dir), top);
-    return detected && detected.missing === undefined ? [{ dir, detected }] : [];
+    return detected && detected.missing === undefined;
   });
 }
