@@ -1,30 +1,25 @@
 /** Which server runs a job of `on: one`: the newest message of the job's subject says so. */
 import { Failure } from '@runner/common/foundation/failure';
-import { SERVER_NAME } from '../files/names.ts';
-import {
-  flag,
-  matching,
-  nullable,
-  object,
-  optional,
-  parsedValue,
-  text,
-  timeField,
-  whole,
-} from '../order/fields.ts';
+import * as f from '../order/fields.ts';
+import { serverField } from '../order/order.ts';
 import type { Broker } from './broker.ts';
 import { subjects } from './subjects.ts';
 
-/** What a server wants to run. Times are in ISO 8601. */
-export interface JobClaim {
-  readonly server: string;
+/** The newest claim of a job, as JSON: what a server wants to run. */
+const claimField = f.object({
+  server: serverField,
   /** The time that the run is for; null: an operator begins it. */
-  readonly due: string | null;
+  due: f.nullable(f.timeField),
   /** Of the run. */
-  readonly id: string;
+  id: f.text(200),
   /** Over by then, also if the server is never heard of again. */
-  readonly until: string;
-}
+  until: f.timeField,
+  ended: f.flag,
+  /** Not every agent writes it. */
+  token: f.optional(f.whole(0)),
+});
+export type HeldClaim = f.ValueOf<typeof claimField>;
+export type JobClaim = Omit<HeldClaim, 'ended' | 'token'>;
 
 /** `token`: larger than that of every claim before. `taken`: another server has this time, or a later one. */
 export type ClaimAnswer = { readonly result: 'claimed'; readonly token: number } | RefusedClaim;
@@ -33,22 +28,6 @@ interface RefusedClaim {
   readonly result: 'taken' | 'running';
   readonly server: string;
 }
-
-/** The newest claim of a job, as JSON. */
-export type HeldClaim = JobClaim & {
-  readonly ended: boolean;
-  /** Not every agent writes it. */
-  readonly token?: number | undefined;
-};
-
-const claimField = object<HeldClaim>({
-  server: matching(SERVER_NAME, 'the name of a server'),
-  due: nullable(timeField),
-  id: text(200),
-  until: timeField,
-  ended: flag,
-  token: optional(whole(0)),
-});
 
 /** A due time further ahead, in ms, is junk: no clock is that wrong. */
 const AHEAD_MAX = 86_400_000;
@@ -63,7 +42,7 @@ export interface ClaimedJob {
 
 async function newest(broker: Broker, { app, job }: ClaimedJob) {
   const stored = await broker.last('JOBS', subjects.job(app, job));
-  const held = stored && parsedValue(stored.text, claimField);
+  const held = stored && f.parsedValue(stored.text, claimField);
   return { seq: stored?.seq ?? 0, held };
 }
 

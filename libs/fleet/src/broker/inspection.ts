@@ -1,14 +1,5 @@
 /** Compares the accounts of a running broker with those that `brokerConfiguration` prints. */
-import {
-  flag,
-  list,
-  nullable,
-  object,
-  optional,
-  parsedValue,
-  text,
-  whole,
-} from '../order/fields.ts';
+import * as f from '../order/fields.ts';
 import type { Broker } from './broker.ts';
 import { type BrokerSetup, FLEET, SYSTEM } from './configuration.ts';
 import { accountOf, exportsTo, importsOf, subjects } from './subjects.ts';
@@ -39,16 +30,19 @@ function printedAccess({ servers }: BrokerSetup): Map<string, AccountAccess> {
   return new Map([[FLEET, { hasStreams: true, reach: fleet }], ...each]);
 }
 
-const word = text(1_024);
-const accountField = object({
-  data: nullable(
-    object({
-      jetstream_enabled: flag,
-      exports: optional(
-        list(object({ subject: word, approved_accounts: optional(list(word, 10_000)) }), 100_000),
+const word = f.text(1_024);
+const accountField = f.object({
+  data: f.nullable(
+    f.object({
+      jetstream_enabled: f.flag,
+      exports: f.optional(
+        f.list(
+          f.object({ subject: word, approved_accounts: f.optional(f.list(word, 10_000)) }),
+          100_000,
+        ),
       ),
-      imports: optional(
-        list(object({ subject: word, account: word, to: optional(word) }), 100_000),
+      imports: f.optional(
+        f.list(f.object({ subject: word, account: word, to: f.optional(word) }), 100_000),
       ),
     }),
   ),
@@ -57,7 +51,7 @@ const accountField = object({
 /** What an account of the broker has; undefined if the broker has no such account. */
 async function realAccess(monitor: Broker, account: string): Promise<AccountAccess | undefined> {
   const answer = await monitor.request(`$SYS.REQ.ACCOUNT.${account}.INFO`, '', ANSWER);
-  const data = parsedValue(answer ?? '', accountField)?.data;
+  const data = f.parsedValue(answer ?? '', accountField)?.data;
   if (!data) return undefined;
   const { jetstream_enabled: hasStreams, exports = [], imports = [] } = data;
   const own = imports.filter((each) => each.account !== SYSTEM);
@@ -73,10 +67,13 @@ const ANSWER = 5_000;
 /** Connections in one answer. */
 const PAGE = 1_000;
 
-const connectionsField = object({
-  data: object({
-    total: whole(0),
-    connections: list(object({ authorized_user: optional(word), account: optional(word) }), PAGE),
+const connectionsField = f.object({
+  data: f.object({
+    total: f.whole(0),
+    connections: f.list(
+      f.object({ authorized_user: f.optional(word), account: f.optional(word) }),
+      PAGE,
+    ),
   }),
 });
 
@@ -86,7 +83,7 @@ async function logins(monitor: Broker): Promise<{ key: string; account: string }
   for (let offset = 0; ; offset += PAGE) {
     const question = JSON.stringify({ auth: true, limit: PAGE, offset });
     const answer = await monitor.request('$SYS.REQ.SERVER.PING.CONNZ', question, ANSWER);
-    const page = parsedValue(answer ?? '', connectionsField)?.data;
+    const page = f.parsedValue(answer ?? '', connectionsField)?.data;
     if (!page) return undefined;
     for (const { authorized_user: key, account } of page.connections)
       if (key !== undefined && account !== undefined) found.push({ key, account });

@@ -1,33 +1,27 @@
 /** Audit log lines in signed, numbered batches; each contains the digest of the one before. */
-import type { LogOffset } from '@runner/common/audit/log-piece';
 import { orElse } from '@runner/common/foundation/attempt';
 import { MESSAGE_MAX } from '../broker/subjects.ts';
-import {
-  digestField,
-  type FieldReader,
-  flag,
-  object,
-  optional,
-  parsedValue,
-  text,
-  whole,
-} from '../order/fields.ts';
+import * as f from '../order/fields.ts';
 import { type Received, readSigned } from '../order/received.ts';
 import { digestOf } from '../order/seal.ts';
 
 /** The signed text, as JSON. */
-export interface Batch extends LogOffset {
+const batchField = f.object({
   /** From 1. */
-  readonly n: number;
+  n: f.whole(1),
   /** Digest of the text of the batch before; 32 zeros in the first. */
-  readonly prev: string;
-  readonly from: number;
+  prev: f.digestField,
+  /** The log file, and the bytes of it, as a `LogOffset` has them. */
+  file: f.digestField,
+  from: f.whole(0),
+  to: f.whole(0),
   /** Earlier lines were rotated away before they could be sent, or no message can hold the line before `from`. */
-  readonly gap: boolean;
+  gap: f.flag,
   /** The lines, or gzip of them in base64. */
-  readonly lines?: string | undefined;
-  readonly z?: string | undefined;
-}
+  lines: f.optional(f.text(MESSAGE_MAX)),
+  z: f.optional(f.text(MESSAGE_MAX)),
+});
+export type Batch = f.ValueOf<typeof batchField>;
 
 /** Slow to load, and `--help` does not need it. */
 const zlib = () => process.getBuiltinModule('node:zlib');
@@ -59,17 +53,6 @@ export function packed(bytes: Buffer): { size: number; fields: Pick<Batch, 'line
   return fitting < size ? packed(bytes.subarray(0, fitting)) : { size, fields: { lines: '' } };
 }
 
-const batchField: FieldReader<Batch> = object({
-  n: whole(1),
-  prev: digestField,
-  file: digestField,
-  from: whole(0),
-  to: whole(0),
-  gap: flag,
-  lines: optional(text(MESSAGE_MAX)),
-  z: optional(text(MESSAGE_MAX)),
-});
-
 /** The lines of a batch, unchanged; undefined if they are not the bytes `from` to `to`. */
 function unpacked({ lines, z, from, to }: Batch): Buffer | undefined {
   if ((lines === undefined) === (z === undefined)) return undefined;
@@ -87,7 +70,7 @@ export interface CheckedBatch {
 
 /** The place of a batch in a text that this server signed itself. */
 export function batchOf(body = ''): CheckedBatch | undefined {
-  const batch = parsedValue(body, batchField);
+  const batch = f.parsedValue(body, batchField);
   return batch && { batch, digest: digestOf(body) };
 }
 

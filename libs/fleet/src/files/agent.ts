@@ -1,11 +1,15 @@
 /** A server's files: `agent/agent.yml`, its two keys, and the list of operators' keys. */
 import { type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readTrusted } from '@runner/common/files/trusted';
 import { Failure } from '@runner/common/foundation/failure';
 import { keys, list, named } from '@runner/common/yaml/keys';
-import { check, section } from '@runner/common/yaml/schema';
-import { BROKER_SCHEMA, type BrokerAddress, brokerAddress } from './broker-address.ts';
+import { section } from '@runner/common/yaml/schema';
+import {
+  BROKER_SCHEMA,
+  type BrokerAddress,
+  brokerAddress,
+  readSettings,
+} from './broker-address.ts';
 import { serverName } from './names.ts';
 
 export const agentFiles = (root: string) => ({
@@ -44,13 +48,7 @@ const SCHEMA = keys(
 
 /** Throws `fleet_not_configured`, `config_invalid`, `insecure_address`. */
 export async function readAgent(root: string): Promise<AgentConfig> {
-  const { readYaml, YAML_MAX } = await import('@runner/common/yaml/read');
-  const name = agentFiles(root).config;
-  const bytes = readTrusted(name, YAML_MAX, root);
-  if (!bytes)
-    throw new Failure('fleet_not_configured', `there is no ${name}: run runner agent init`);
-  const file = { name, code: 'config_invalid' } as const;
-  const values = check(readYaml(bytes, file), SCHEMA, file) as Map<string, unknown>;
+  const values = await readSettings(agentFiles(root).config, root, SCHEMA, 'runner agent init');
   const [broker, allow] = [section(values, 'broker'), section(values, 'allow')];
   const texts = (of: Map<string, unknown>, key: string) => of.get(key) as string[] | undefined;
   return {

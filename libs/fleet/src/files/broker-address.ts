@@ -1,6 +1,8 @@
-/** The broker's address, in fleet.yml and agent.yml. */
+/** fleet.yml and agent.yml, and the broker's address, which both have. */
+import { readTrusted } from '@runner/common/files/trusted';
 import { Failure } from '@runner/common/foundation/failure';
 import { keys } from '@runner/common/yaml/keys';
+import { check, type ObjectSchema } from '@runner/common/yaml/schema';
 
 export interface BrokerAddress {
   /** `tls://host:port`, or `nats://` on this machine. */
@@ -14,6 +16,20 @@ export const BROKER_SCHEMA = keys({ url: { type: 'string' }, ca: { type: 'string
 ]);
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** The values of fleet.yml or agent.yml; `init` makes it. Throws `fleet_not_configured`, `config_invalid`. */
+export async function readSettings(
+  name: string,
+  root: string,
+  schema: ObjectSchema,
+  init: string,
+): Promise<Map<string, unknown>> {
+  const { readYaml, YAML_MAX } = await import('@runner/common/yaml/read');
+  const bytes = readTrusted(name, YAML_MAX, root);
+  if (!bytes) throw new Failure('fleet_not_configured', `there is no ${name}: run ${init}`);
+  const file = { name, code: 'config_invalid' } as const;
+  return check(readYaml(bytes, file), schema, file) as Map<string, unknown>;
+}
 
 /** Throws `insecure_address`. */
 export function brokerAddress(url: string, ca: string | undefined): BrokerAddress {

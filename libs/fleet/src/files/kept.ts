@@ -1,6 +1,17 @@
-/** The files that `init` makes. */
-import { readTextIfThere } from '@runner/common/files/read';
+/** The files that `init` makes, and those that are kept for a while. */
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { namesIn, readTextIfThere, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+
+/** Removes the files of a folder that are older than `age`, in ms. */
+export function removeOld(folder: string, now: Date, age: number): void {
+  for (const name of namesIn(folder)) {
+    const path = join(folder, name);
+    const { mtime = now } = lstatSync(path, { throwIfNoEntry: false }) ?? {};
+    if (now.getTime() - mtime.getTime() > age) removeIfThere(path);
+  }
+}
 
 /** Bytes. */
 const MAX = 1_048_576;

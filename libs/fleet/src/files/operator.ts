@@ -2,16 +2,20 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
-import { readTrusted } from '@runner/common/files/trusted';
 import { writeWhole } from '@runner/common/files/write';
 import { orFail } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { jsonObject } from '@runner/common/text/json';
 import { durationOf } from '@runner/common/text/time';
 import { keys, matching, whole } from '@runner/common/yaml/keys';
-import { check, section } from '@runner/common/yaml/schema';
-import { BROKER_SCHEMA, type BrokerAddress, brokerAddress } from './broker-address.ts';
-import { isServerName } from './names.ts';
+import { section } from '@runner/common/yaml/schema';
+import {
+  BROKER_SCHEMA,
+  type BrokerAddress,
+  brokerAddress,
+  readSettings,
+} from './broker-address.ts';
+import { SERVER_NAME } from './names.ts';
 
 export const operatorFiles = (root: string) => ({
   config: join(root, 'fleet/fleet.yml'),
@@ -52,13 +56,7 @@ const SCHEMA = keys(
 
 /** Throws `fleet_not_configured`, `config_invalid`, `insecure_address`. */
 export async function readFleet(root: string): Promise<FleetConfig> {
-  const { readYaml, YAML_MAX } = await import('@runner/common/yaml/read');
-  const name = operatorFiles(root).config;
-  const bytes = readTrusted(name, YAML_MAX, root);
-  if (!bytes)
-    throw new Failure('fleet_not_configured', `there is no ${name}: run runner fleet init`);
-  const file = { name, code: 'config_invalid' } as const;
-  const values = check(readYaml(bytes, file), SCHEMA, file) as Map<string, unknown>;
+  const values = await readSettings(operatorFiles(root).config, root, SCHEMA, 'runner fleet init');
   const text = (of: Map<string, unknown> | undefined, key: string) =>
     of?.get(key) as string | undefined;
   const [broker, defaults] = [section(values, 'broker'), section(values, 'defaults')];
@@ -97,10 +95,9 @@ export function serverOf(text: string): FleetServer | undefined {
   const list = (all: unknown) => (Array.isArray(all) ? all.map(String) : []);
   const [groups, former] = [list(value?.groups), list(value?.former)];
   const good =
-    isServerName(server) &&
+    [server, ...groups].every((each) => SERVER_NAME.test(each)) &&
     NKEY.test(nkey) &&
-    [key, ...former].every((each) => KEY.test(each)) &&
-    groups.every(isServerName);
+    [key, ...former].every((each) => KEY.test(each));
   return good ? { server, groups, nkey, key, ...(former.length > 0 && { former }) } : undefined;
 }
 

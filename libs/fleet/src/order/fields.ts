@@ -6,6 +6,16 @@ import { timeOfIso } from '@runner/common/text/time';
 /** Returns the value of a field, or throws a FieldProblem that calls it `name`. */
 export type FieldReader<T> = (value: unknown, name: string) => T;
 
+/** What a reader returns. */
+export type ValueOf<F> = F extends FieldReader<infer T> ? T : never;
+
+type FieldReaders = Readonly<Record<string, FieldReader<unknown>>>;
+type OptionalIn<F> = { [K in keyof F]: undefined extends ValueOf<F[K]> ? K : never }[keyof F];
+/** The fields that not every version writes may be absent. */
+type ObjectOf<F> = { readonly [K in Exclude<keyof F, OptionalIn<F>>]: ValueOf<F[K]> } & {
+  readonly [K in OptionalIn<F>]?: ValueOf<F[K]>;
+};
+
 /** Why a field cannot be read: `apps[0].app is not an app name`. Contains no foreign text. */
 class FieldProblem extends Error {}
 
@@ -87,15 +97,15 @@ export const list =
 
 /** An object with these fields; others, which a newer version may write, are left out. */
 export const object =
-  <T extends object>(fields: { readonly [K in keyof T]-?: FieldReader<T[K]> }): FieldReader<T> =>
+  <F extends FieldReaders>(fields: F): FieldReader<ObjectOf<F>> =>
   (value, name) => {
     const from = checked<JsonObject>('an object', isObject)(value, name);
     const prefix = name === '' ? '' : `${name}.`;
-    const read = (Object.keys(fields) as (keyof T & string)[]).map((key) => [
+    const read = Object.entries(fields).map(([key, field]) => [
       key,
-      fields[key](Object.hasOwn(from, key) ? from[key] : undefined, `${prefix}${key}`),
+      field(Object.hasOwn(from, key) ? from[key] : undefined, `${prefix}${key}`),
     ]);
-    return Object.fromEntries(read.filter(([, found]) => found !== undefined)) as T;
+    return Object.fromEntries(read.filter(([, found]) => found !== undefined));
   };
 
 export const appField: FieldReader<string> = checked(

@@ -1,20 +1,7 @@
 /** An operator's order to one or more servers. The signed text is kept unchanged. */
 import { isPlanId } from '@runner/common/apps/plans';
 import { OPERATOR_NAME, SERVER_NAME } from '../files/names.ts';
-import {
-  appField,
-  type FieldReader,
-  list,
-  matching,
-  object,
-  oneOf,
-  optional,
-  orderIdField,
-  parsedValue,
-  text,
-  timeField,
-  whole,
-} from './fields.ts';
+import * as f from './fields.ts';
 
 export const VERBS = ['deploy', 'rollback', 'hold', 'unhold', 'approve'] as const;
 export type OrderVerb = (typeof VERBS)[number];
@@ -24,31 +11,6 @@ export const classOf = (verb: OrderVerb) =>
   verb === 'approve' ? 'approve' : verb === 'hold' || verb === 'unhold' ? 'hold' : 'run';
 /** Whether it runs nothing: sent without batches. */
 export const isHold = (verb: OrderVerb) => classOf(verb) !== 'run';
-
-/** The signed JSON. Contains no command line. */
-export interface Order {
-  readonly id: string;
-  readonly verb: OrderVerb;
-  readonly app: string;
-  /** deploy: the full commit. rollback: a version, or empty for the previous one. approve: a plan. */
-  readonly ref: string;
-  readonly servers: readonly string[];
-  readonly issued: string;
-  /** The server does not start the order after this time. */
-  readonly deadline: string;
-  readonly max_parallel: number;
-  readonly reason: string;
-  /** rollback: the version, although the database has changed since. An agent that does not know it refuses. */
-  readonly accept_schema?: string | undefined;
-}
-
-/** An order with its operator's signature. */
-export interface SealedOrder {
-  readonly by: string;
-  readonly sig: string;
-  /** The exact text that was signed. */
-  readonly body: string;
-}
 
 /** Longest time from issue to deadline, in ms. */
 export const DEADLINE_MAX = 7 * 24 * 3_600_000;
@@ -61,26 +23,31 @@ export const isCommit = (ref: string) => /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(re
 /** Of the signed JSON, in characters. */
 const ORDER_MAX = 65_536;
 
-export const serverField = matching(SERVER_NAME, 'the name of a server');
+export const serverField = f.matching(SERVER_NAME, 'the name of a server');
 
-const versionField = matching(/^(?!-)[^\x00-\x1f\x7f]{0,200}$/, 'a commit or version');
+const versionField = f.matching(/^(?!-)[^\x00-\x1f\x7f]{0,200}$/, 'a commit or version');
 
-const orderField: FieldReader<Order> = object<Order>({
-  id: orderIdField,
-  verb: oneOf(...VERBS),
-  app: appField,
+/** The signed JSON. Contains no command line. */
+const orderField = f.object({
+  id: f.orderIdField,
+  verb: f.oneOf(...VERBS),
+  app: f.appField,
+  /** deploy: the full commit. rollback: a version, or empty for the previous one. approve: a plan. */
   ref: versionField,
-  servers: list(serverField, 10_000),
-  issued: timeField,
-  deadline: timeField,
-  max_parallel: whole(0, 1_000),
-  reason: text(REASON_MAX),
-  accept_schema: optional(versionField),
+  servers: f.list(serverField, 10_000),
+  issued: f.timeField,
+  /** The server does not start the order after this time. */
+  deadline: f.timeField,
+  max_parallel: f.whole(0, 1_000),
+  reason: f.text(REASON_MAX),
+  /** rollback: the version, although the database has changed since. An agent that does not know it refuses. */
+  accept_schema: f.optional(versionField),
 });
+export type Order = f.ValueOf<typeof orderField>;
 
 /** Undefined unless every field is valid. */
 export function orderOf(body: string): Order | undefined {
-  const order = body.length > ORDER_MAX ? undefined : parsedValue(body, orderField);
+  const order = body.length > ORDER_MAX ? undefined : f.parsedValue(body, orderField);
   if (!order || order.servers.length === 0) return undefined;
   const { verb, ref, issued, deadline } = order;
   const isGood =
@@ -90,14 +57,17 @@ export function orderOf(body: string): Order | undefined {
   return isGood ? order : undefined;
 }
 
-export const sealedOrderField: FieldReader<SealedOrder> = object({
-  by: matching(OPERATOR_NAME, 'the name of an operator'),
-  sig: text(ORDER_MAX),
-  body: text(ORDER_MAX),
+/** An order with its operator's signature. */
+export const sealedOrderField = f.object({
+  by: f.matching(OPERATOR_NAME, 'the name of an operator'),
+  sig: f.text(ORDER_MAX),
+  /** The exact text that was signed. */
+  body: f.text(ORDER_MAX),
 });
+export type SealedOrder = f.ValueOf<typeof sealedOrderField>;
 
 /** Undefined unless the text is a sealed order. */
 export function sealedOf(line: string): SealedOrder | undefined {
-  const sealed = parsedValue(line, sealedOrderField);
+  const sealed = f.parsedValue(line, sealedOrderField);
   return sealed && orderOf(sealed.body) ? sealed : undefined;
 }

@@ -4,17 +4,20 @@ import type { KeyObject } from 'node:crypto';
 import { readIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
-import { jsonObject } from '@runner/common/text/json';
-import { isServerName } from '../files/names.ts';
+import { SERVER_NAME } from '../files/names.ts';
+import * as f from './fields.ts';
 
 /** Slow to load, and `--help` does not need it. */
 const crypto = () => process.getBuiltinModule('node:crypto');
 
-export interface Sealed {
-  readonly server: string;
-  readonly body: string;
-  readonly sig: string;
-}
+const SEALED_MAX = 1_048_576;
+/** A text of a server, in characters at most a message. */
+export const sealedField = f.object({
+  server: f.matching(SERVER_NAME, 'the name of a server'),
+  body: f.text(SEALED_MAX),
+  sig: f.text(SEALED_MAX),
+});
+export type Sealed = f.ValueOf<typeof sealedField>;
 export type Use = 'result' | 'events' | 'state' | 'step';
 
 const signed = (use: Use, server: string, body: string) =>
@@ -75,12 +78,7 @@ export function isSealedBy(use: Use, { server, body, sig }: Sealed, key: string)
 }
 
 /** Undefined unless the text is sealed. */
-export function sealedTextOf(text: string): Sealed | undefined {
-  const { server, body, sig } = jsonObject(text) ?? {};
-  if (typeof server !== 'string' || typeof body !== 'string' || typeof sig !== 'string')
-    return undefined;
-  return isServerName(server) ? { server, body, sig } : undefined;
-}
+export const sealedTextOf = (text: string): Sealed | undefined => f.parsedValue(text, sealedField);
 
 /** What a message says, if this server has signed it. */
 export function signedText(

@@ -1,133 +1,72 @@
 /** A server's state, as it reports it in reply to a ping. */
-import {
-  appField,
-  codeField,
-  commitField,
-  type FieldReader,
-  flag,
-  list,
-  matching,
-  nullable,
-  object,
-  oneOf,
-  optional,
-  orderIdField,
-  sentence,
-  text,
-  timeField,
-  versionField,
-  whole,
-} from './fields.ts';
+import * as f from './fields.ts';
 
-export interface AppOnServer {
-  readonly app: string;
-  readonly version: string | null;
-  readonly commit: string | null;
-  readonly held: 'paused' | 'stopped' | null;
-  /** By whom, and why; not every agent says it. */
-  readonly held_by?: string | null | undefined;
-  readonly held_reason?: string | null | undefined;
-  /** The word of `runner list`. This and what follows, not every agent says. */
-  readonly state?: string | undefined;
+const appOnServerField = f.object({
+  app: f.appField,
+  version: f.nullable(f.versionField),
+  commit: f.nullable(f.commitField),
+  held: f.nullable(f.oneOf('paused', 'stopped')),
+  /** By whom, and why. This and what follows, not every agent says. */
+  held_by: f.optional(f.nullable(f.sentence)),
+  held_reason: f.optional(f.nullable(f.sentence)),
+  /** The word of `runner list`. */
+  state: f.optional(f.codeField),
   /** How the watch of what is active ended, or that it goes on; null: it has none. */
-  readonly watch?: string | null | undefined;
+  watch: f.optional(f.nullable(f.codeField)),
   /** The approval that it waits for, in words. */
-  readonly waits?: string | null | undefined;
-}
+  waits: f.optional(f.nullable(f.sentence)),
+});
+export type AppOnServer = f.ValueOf<typeof appOnServerField>;
 
 /** Whether what is active runs and has not had a bad watch, as far as the agent says it. */
 export const isGoodThere = ({ state, watch }: AppOnServer): boolean =>
   state !== 'down' && state !== 'broken' && watch !== 'bad';
 
-/** The signed JSON. */
-export interface ServerState {
-  /** From the ping; empty in a stored state. */
-  readonly nonce: string;
-  readonly at: string;
-  /** Version of the agent. */
-  readonly agent: string;
-  readonly apps: readonly AppOnServer[];
-  /** Batches of its audit log stored in the broker, and bytes still to be sent. */
-  readonly events: { readonly sent: number; readonly waiting: number };
-  /** Messages in its mailbox that were not orders, since the agent started; not every agent counts them. */
-  readonly junk?: number | undefined;
-  /** If the ping asked. */
-  readonly head: ServerHead | null;
-}
-
 /** The commit that the branch or `ref` resolves to on a server. */
-export interface ServerHead {
-  readonly commit: string | null;
-  readonly version: string | null;
+const headField = f.object({
+  commit: f.nullable(f.commitField),
+  version: f.nullable(f.versionField),
   /** Why it cannot be deployed. */
-  readonly problem: string | null;
+  problem: f.nullable(f.sentence),
   /** The problem's error code. */
-  readonly code: string | null;
+  code: f.nullable(f.codeField),
   /** What `runner fetch` there would do about it, if the ping asked. */
-  readonly decision?: { readonly result: string; readonly text: string } | undefined;
-}
+  decision: f.optional(f.object({ result: f.codeField, text: f.sentence })),
+});
+export type ServerHead = f.ValueOf<typeof headField>;
 
 /** More apps than a server has. */
 const APPS_MAX = 10_000;
 /** Of a random number. */
-const nonceField = text(64);
+const nonceField = f.text(64);
 
-export const stateField: FieldReader<ServerState> = object({
+/** The signed JSON. */
+export const stateField = f.object({
+  /** From the ping; empty in a stored state. */
   nonce: nonceField,
-  at: timeField,
-  agent: matching(/^[\w.+-]{1,64}$/, 'a version of the agent'),
-  apps: list(
-    object<AppOnServer>({
-      app: appField,
-      version: nullable(versionField),
-      commit: nullable(commitField),
-      held: nullable(oneOf('paused', 'stopped')),
-      held_by: optional(nullable(sentence)),
-      held_reason: optional(nullable(sentence)),
-      state: optional(codeField),
-      watch: optional(nullable(codeField)),
-      waits: optional(nullable(sentence)),
-    }),
-    APPS_MAX,
-  ),
-  events: object({ sent: whole(0), waiting: whole(0) }),
-  junk: optional(whole(0)),
-  head: nullable(
-    object<ServerHead>({
-      commit: nullable(commitField),
-      version: nullable(versionField),
-      problem: nullable(sentence),
-      code: nullable(codeField),
-      decision: optional(object({ result: codeField, text: sentence })),
-    }),
-  ),
+  at: f.timeField,
+  agent: f.matching(/^[\w.+-]{1,64}$/, 'a version of the agent'),
+  apps: f.list(appOnServerField, APPS_MAX),
+  /** Batches of its audit log stored in the broker, and bytes still to be sent. */
+  events: f.object({ sent: f.whole(0), waiting: f.whole(0) }),
+  /** Messages in its mailbox that were not orders, since the agent started; not every agent counts them. */
+  junk: f.optional(f.whole(0)),
+  /** If the ping asked. */
+  head: f.nullable(headField),
 });
+export type ServerState = f.ValueOf<typeof stateField>;
 
 /** What a ping asks, as JSON. It is not signed. */
-export interface PingQuestion {
+export const questionField = f.object({
   /** To be repeated in the reply. */
-  readonly nonce: string;
-  /** Resolve the branch of this app, or `ref`. */
-  readonly app?: string | undefined;
-  readonly ref?: string | undefined;
-  /** Decide as `runner fetch` does. */
-  readonly fetch?: boolean | undefined;
-}
-
-export const questionField: FieldReader<PingQuestion> = object<PingQuestion>({
   nonce: nonceField,
-  app: optional(appField),
-  ref: optional(matching(/^[^-\x00][^\x00]{0,199}$/, 'a branch, tag or commit')),
-  fetch: optional(flag),
+  /** Resolve the branch of this app, or `ref`. */
+  app: f.optional(f.appField),
+  ref: f.optional(f.matching(/^[^-\x00][^\x00]{0,199}$/, 'a branch, tag or commit')),
+  /** Decide as `runner fetch` does. */
+  fetch: f.optional(f.flag),
 });
+export type PingQuestion = f.ValueOf<typeof questionField>;
 
 /** A step of an order that a server has started, as JSON. */
-export interface StartedStep {
-  readonly order: string;
-  readonly step: string;
-}
-
-export const stepField: FieldReader<StartedStep> = object({
-  order: orderIdField,
-  step: text(200),
-});
+export const stepField = f.object({ order: f.orderIdField, step: f.text(200) });

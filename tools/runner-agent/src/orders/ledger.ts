@@ -1,34 +1,30 @@
 /** The orders that this server has started, one file each, so that none is carried out twice. */
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireLock } from '@runner/common/files/lock';
-import { makeFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
+import { makeFolder, namesIn, readIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import type { Paths } from '@runner/common/foundation/paths';
 import { agentFiles } from '@runner/fleet/files/agent';
-import { nullable, object, parsedValue, text } from '@runner/fleet/order/fields';
+import { removeOld } from '@runner/fleet/files/kept';
+import * as f from '@runner/fleet/order/fields';
 import { type Order, orderOf, type SealedOrder, sealedOrderField } from '@runner/fleet/order/order';
 import { type OrderResult, resultOf } from '@runner/fleet/order/result';
-import { digestOf, type Sealed } from '@runner/fleet/order/seal';
+import { digestOf, type Sealed, sealedField } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
 
 /** A started order; `result` is null until it has finished. */
-export interface LedgerEntry {
-  readonly order: SealedOrder;
-  readonly result: Sealed | null;
-}
+const entryField = f.object({ order: sealedOrderField, result: f.nullable(sealedField) });
+type LedgerEntry = f.ValueOf<typeof entryField>;
 
 /** Bytes. */
 const MAX = 1_048_576;
-const sealedField = object<Sealed>({ server: text(MAX), body: text(MAX), sig: text(MAX) });
-const entryField = object<LedgerEntry>({ order: sealedOrderField, result: nullable(sealedField) });
 /** Files are kept far longer than any deadline, in ms. */
 const KEPT = 30 * 24 * 3_600_000;
 
 const fileOf = (paths: Paths, id: string) => join(agentFiles(paths.root).orders, `${id}.json`);
 
 function readEntry(path: string): LedgerEntry | undefined {
-  return parsedValue(readIfThere(path, MAX)?.toString('utf8') ?? '', entryField);
+  return f.parsedValue(readIfThere(path, MAX)?.toString('utf8') ?? '', entryField);
 }
 
 /** Undefined if the order was never started. */
@@ -64,7 +60,7 @@ export function conclude(
     const chained = { n: (last?.n ?? 0) + 1, prev: last ? digestOf(last.body) : '0'.repeat(32) };
     const sealed = seal('result', JSON.stringify({ ...result, ...chained }));
     writeEntry(paths, result.order, { order, result: sealed });
-    prune(paths, io.now());
+    removeOld(agentFiles(paths.root).orders, io.now(), KEPT);
     return sealed;
   } finally {
     lock.release();
@@ -78,12 +74,4 @@ function newest(paths: Paths): { n: number; body: string } | undefined {
     if (entry.result && n > (found?.n ?? 0)) found = { n, body: entry.result.body };
   }
   return found;
-}
-
-function prune(paths: Paths, now: Date): void {
-  const folder = agentFiles(paths.root).orders;
-  for (const name of namesIn(folder)) {
-    const path = join(folder, name);
-    if (now.getTime() - lstatSync(path).mtimeMs > KEPT) removeIfThere(path);
-  }
 }

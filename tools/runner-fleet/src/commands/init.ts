@@ -6,7 +6,7 @@ import { invalidValue } from '@runner/common/foundation/failure';
 import { loginKeyOf, newLogin } from '@runner/fleet/broker/nats';
 import { brokerAddress } from '@runner/fleet/files/broker-address';
 import { writeUnlessThere } from '@runner/fleet/files/kept';
-import { isOperatorName } from '@runner/fleet/files/names';
+import { OPERATOR_NAME } from '@runner/fleet/files/names';
 import { operatorFiles } from '@runner/fleet/files/operator';
 import { readLogin } from '../rollout/connect.ts';
 
@@ -41,7 +41,7 @@ export const init = command({
   async run({ io, paths, options, note }) {
     const { broker, ca, key, by } = options;
     brokerAddress(broker, ca);
-    if (by !== undefined && !isOperatorName(by))
+    if (by !== undefined && !OPERATOR_NAME.test(by))
       throw invalidValue(by, '--by <NAME>', 'letters, digits and . _ @ + -');
     for (const [option, file] of Object.entries({ ca, key }))
       if (file !== undefined && !isThere(resolve(io.cwd, file)))

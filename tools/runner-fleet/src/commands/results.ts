@@ -3,7 +3,7 @@ import { EXIT } from '@runner/common/foundation/failure';
 import { readServers } from '@runner/fleet/files/operator';
 import { inputLines } from '@runner/fleet/order/input';
 import { withFleet } from '../rollout/connect.ts';
-import { deliveryOf, storedResult } from '../rollout/delivery.ts';
+import { deliveryOf, storedResults } from '../rollout/delivery.ts';
 import { lineText, noAnswer, receivedLine, type ServerLine, statusOf } from '../rollout/line.ts';
 import { requireRollout } from '../rollout/record.ts';
 
@@ -53,18 +53,14 @@ async function askLines(context: ResultsContext, id: string): Promise<ServerLine
   return withFleet(context, async (broker) => {
     const { order: sealed, ordered, state } = await requireRollout(context, broker, id);
     const delivery = deliveryOf(sealed, readServers(context.paths.root));
-    return await Promise.all(
-      delivery.servers.map(
-        async (server) =>
-          (await storedResult(broker, delivery, server)) ??
-          (ordered?.includes(server.server) === false
-            ? noAnswer(
-                server,
-                state === 'running' ? 'not ordered yet' : 'not ordered',
-                'not_ordered',
-              )
-            : noAnswer(server, 'no answer')),
-      ),
+    const missing = state === 'running' ? 'not ordered yet' : 'not ordered';
+    const known = await storedResults(broker, delivery);
+    return delivery.servers.map(
+      (server, index) =>
+        known[index] ??
+        (ordered?.includes(server.server) === false
+          ? noAnswer(server, missing, 'not_ordered')
+          : noAnswer(server, 'no answer')),
     );
   });
 }

@@ -5,7 +5,7 @@ import { canAsk } from '@runner/common/tokens/prompt';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { readServers } from '@runner/fleet/files/operator';
 import { withFleet } from '../rollout/connect.ts';
-import { deliveryOf, storedResult } from '../rollout/delivery.ts';
+import { deliveryOf, storedResults } from '../rollout/delivery.ts';
 import { batchesOf, drive } from '../rollout/drive.ts';
 import { isFinished, isGood, statusOf } from '../rollout/line.ts';
 import { waitOf } from '../rollout/make.ts';
@@ -60,9 +60,7 @@ async function stateNow(
 ): Promise<Rollout['state']> {
   if (state !== 'incomplete') return state;
   const delivery = deliveryOf(order, readServers(paths.root));
-  const answers = await Promise.all(
-    delivery.servers.map((server) => storedResult(broker, delivery, server)),
-  );
+  const answers = await storedResults(broker, delivery);
   if (!answers.every((line) => line !== undefined)) return state;
   return answers.every(isGood) ? 'done' : 'stopped';
 }
@@ -103,9 +101,7 @@ export const resume = command({
           `${old.rollout} was started on another machine: resume it on a terminal, or use runner fleet deploy --ref`,
         );
       const delivery = deliveryOf(old.order, readServers(paths.root));
-      const results = await Promise.all(
-        delivery.servers.map((server) => storedResult(broker, delivery, server)),
-      );
+      const results = await storedResults(broker, delivery);
       const left = delivery.servers.filter((_, index) => !isFinished(results[index]));
       const asked = await askAll(context, broker, left);
       const there = asked.flatMap(({ server, state }) => (state ? [server] : []));

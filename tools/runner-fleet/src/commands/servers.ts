@@ -1,7 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import { Failure, invalidValue, usage } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
-import { isServerName, serverName } from '@runner/fleet/files/names';
+import { SERVER_NAME, serverName } from '@runner/fleet/files/names';
 import {
   chooseServers,
   type FleetServer,
@@ -34,7 +34,7 @@ export const add = command({
     const name = serverName(args.server);
     const all = readServers(paths.root);
     const groups = options.group?.split(',');
-    const wrong = groups?.find((each) => !isServerName(each));
+    const wrong = groups?.find((each) => !SERVER_NAME.test(each));
     if (wrong !== undefined)
       throw invalidValue(
         wrong,

@@ -53,6 +53,13 @@ export async function storedResult(
   return bad;
 }
 
+/** The results of an order, by the servers of `delivery`. */
+export const storedResults = (
+  broker: Broker,
+  delivery: OrderDelivery,
+): Promise<(ServerLine | undefined)[]> =>
+  Promise.all(delivery.servers.map((server) => storedResult(broker, delivery, server)));
+
 /** How often an order is stored while the broker does not answer, and the pause between, in ms. */
 const TRIES = 10;
 const RETRY = 1_000;

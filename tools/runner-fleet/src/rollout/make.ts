@@ -4,7 +4,7 @@ import { Failure, invalidValue, usage } from '@runner/common/foundation/failure'
 import { appName } from '@runner/common/foundation/names';
 import { loginName } from '@runner/common/foundation/user';
 import { durationOf } from '@runner/common/text/time';
-import { isOperatorName } from '@runner/fleet/files/names';
+import { OPERATOR_NAME } from '@runner/fleet/files/names';
 import { readFleet } from '@runner/fleet/files/operator';
 import {
   DEADLINE_MAX,
@@ -93,7 +93,7 @@ export async function signOrder(
       'signing_failed',
       'no key to sign the order: use --key, or set key in fleet.yml',
     );
-  if (!isOperatorName(by))
+  if (!OPERATOR_NAME.test(by))
     throw new Failure(
       'config_invalid',
       `'${by.slice(0, 80)}' cannot be a name in allowed_signers: set by in fleet.yml`,

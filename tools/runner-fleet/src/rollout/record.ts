@@ -1,20 +1,14 @@
 /** The record of a rollout: in the broker, where it locks the app, and in a local file. */
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '@runner/common/cli/command';
-import {
-  isThere,
-  makeFolder,
-  namesIn,
-  readIfThere,
-  removeIfThere,
-} from '@runner/common/files/read';
+import { isThere, makeFolder, namesIn, readIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { durationText } from '@runner/common/text/time';
 import type { Broker, Stored } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
+import { removeOld } from '@runner/fleet/files/kept';
 import { operatorFiles } from '@runner/fleet/files/operator';
 import { type Rollout, rolloutOf } from './rollout.ts';
 
@@ -59,7 +53,7 @@ export class AppClaim {
     const seq = await broker.store(subject, JSON.stringify(rollout), last?.seq ?? 0);
     if (seq === undefined)
       throw new Failure('rollout_running', `another rollout of ${rollout.app} has just started`);
-    prune(root, now);
+    removeOld(operatorFiles(root).rollouts, now, KEPT);
     keep(root, rollout);
     return new AppClaim(broker, root, rollout, seq);
   }
@@ -130,15 +124,6 @@ export function keep(root: string, rollout: Rollout): void {
   const { rollouts } = operatorFiles(root);
   makeFolder(rollouts);
   writeWhole(join(rollouts, `${rollout.rollout}.json`), `${JSON.stringify(rollout)}\n`, 0o640);
-}
-
-function prune(root: string, now: Date): void {
-  const { rollouts } = operatorFiles(root);
-  for (const name of namesIn(rollouts)) {
-    const path = join(rollouts, name);
-    const { mtime = now } = lstatSync(path, { throwIfNoEntry: false }) ?? {};
-    if (now.getTime() - mtime.getTime() > KEPT) removeIfThere(path);
-  }
 }
 
 /** This operator's rollouts and the newest of each app in the broker, oldest first. */
