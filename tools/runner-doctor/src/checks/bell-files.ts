@@ -1,8 +1,10 @@
 /** Whether the bell's secrets and folders have the right owner and mode. */
+
 import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { type CheckContext, type CheckResult, problem } from '../foundation/finding.ts';
+import { type CheckResult, problem } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
 const USER = 'runner-bell';
@@ -18,7 +20,7 @@ interface RequiredMode {
 
 /** The bell's user reads the secrets and writes into `wake`; runner writes the secrets and empties `wake`. */
 export async function bellFiles(
-  { io, paths }: CheckContext,
+  { io, paths }: Server,
   dir: string,
   apps: readonly string[],
 ): Promise<CheckResult[]> {

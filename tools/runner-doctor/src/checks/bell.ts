@@ -4,16 +4,9 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { findApp } from '@runner/common/apps/store';
 import { namesIn } from '@runner/common/files/read';
-import { DEFAULT_ROOT } from '@runner/common/foundation/paths';
+import { DEFAULT_ROOT, type Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import {
-  type CheckContext,
-  type CheckResult,
-  ok,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type CheckResult, ok, orOk, problem, warning } from '../foundation/finding.ts';
 import { runOwnTool } from '../foundation/program.ts';
 import { showUnits, type UnitProperties, unitFindings } from '../foundation/systemd.ts';
 import { bellFiles } from './bell-files.ts';
@@ -33,7 +26,7 @@ interface BellStatus {
   readonly last_call: string | null;
 }
 
-export async function bell(context: CheckContext): Promise<readonly CheckResult[]> {
+export async function bell(context: Server): Promise<readonly CheckResult[]> {
   const { io, paths } = context;
   // The units of the package ring for the installed root alone.
   if (!io.env.RUNNER_BELL_DIR && paths.root !== DEFAULT_ROOT && namesIn(FOLDER).length > 0)
@@ -65,13 +58,13 @@ export async function bell(context: CheckContext): Promise<readonly CheckResult[
   );
 }
 
-function registered({ paths }: CheckContext, app: string): CheckResult[] {
+function registered({ paths }: Server, app: string): CheckResult[] {
   if (findApp(paths, app)) return [];
   return [warning(`'${app}' has a bell but is not registered`, `runner bell remove ${word(app)}`)];
 }
 
 /** Without systemd another process listens, which is not checked. */
-async function unitsOf({ io }: CheckContext): Promise<CheckResult[]> {
+async function unitsOf({ io }: Server): Promise<CheckResult[]> {
   const names = Object.keys(UNITS) as (keyof typeof UNITS)[];
   const shown = await showUnits(io, names, ['Listen']);
   if (!shown) return [];
@@ -108,7 +101,7 @@ async function answering({ Listen = '' }: UnitProperties): Promise<CheckResult[]
 }
 
 /** A call that no fetch has handled: the path unit or the service does not work. */
-function unhandledCalls({ io }: CheckContext, wake: string): CheckResult[] {
+function unhandledCalls({ io }: Server, wake: string): CheckResult[] {
   const old = namesIn(wake).find((name) => {
     const stats = statSync(join(wake, name), { throwIfNoEntry: false });
     return stats !== undefined && io.now().getTime() - stats.mtimeMs > LONG;

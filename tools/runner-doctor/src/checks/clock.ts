@@ -1,17 +1,13 @@
 /** Whether the code hosts can be reached, and this clock agrees with their Date header. */
+
 import { listApps } from '@runner/common/apps/store';
 import { type CodeHost, codeHostOf, DEFAULT_HOST } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
 import { Failure } from '@runner/common/foundation/failure';
+import type { Server } from '@runner/common/foundation/paths';
 import { type HttpAnswer, send } from '@runner/common/http/request';
 import { word } from '@runner/common/text/shell';
-import {
-  type CheckContext,
-  type CheckResult,
-  ok,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type CheckResult, ok, problem, warning } from '../foundation/finding.ts';
 
 const TIMEOUT = 10_000;
 const BODY_MAX = 1_048_576;
@@ -21,7 +17,7 @@ const SKEW = 30;
 const SKEW_BAD = 300;
 
 /** Checks every host that an app uses, or the default host if there are no apps. */
-export async function clock({ io, paths }: CheckContext): Promise<readonly CheckResult[]> {
+export async function clock({ io, paths }: Server): Promise<readonly CheckResult[]> {
   const used = new Set(listApps(paths).apps.map(({ host }) => host));
   // A host that no app uses may be out of reach on purpose.
   const unreachable = used.size === 0 ? warning : problem;
@@ -47,7 +43,7 @@ export async function clock({ io, paths }: CheckContext): Promise<readonly Check
 }
 
 async function clockAt(
-  io: CheckContext['io'],
+  io: Server['io'],
   { name, apiUrl, gitUrl }: CodeHost,
   unreachable: typeof problem | typeof warning,
 ): Promise<CheckResult> {

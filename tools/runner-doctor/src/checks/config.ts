@@ -1,4 +1,5 @@
 /** Whether config.yml can be read, its values are valid, and no key is misspelt. */
+
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { codeHostsOf } from '@runner/common/config/code-hosts';
 import { type Config, readConfig } from '@runner/common/config/file';
@@ -13,18 +14,12 @@ import {
 import { telemetryOf } from '@runner/common/config/telemetry';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
+import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import type { ObjectSchema, Tree } from '@runner/common/yaml/schema';
-import {
-  type CheckContext,
-  type CheckResult,
-  ok,
-  orOk,
-  problemFrom,
-  warning,
-} from '../foundation/finding.ts';
+import { type CheckResult, ok, orOk, problemFrom, warning } from '../foundation/finding.ts';
 
-export function config({ io, paths }: CheckContext): readonly CheckResult[] {
+export function config({ io, paths }: Server): readonly CheckResult[] {
   const edit = (line: number) => `\${EDITOR:-vi} +${line} ${word(paths.config)}`;
   try {
     const file = readConfig(paths);

@@ -11,12 +11,11 @@ import { listApps, previewNames } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { isThere, namesIn } from '@runner/common/files/read';
 import { failureIn } from '@runner/common/foundation/attempt';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { portClashes } from '@runner/deploy/instances/ports';
 import { viewOf } from '@runner/deploy/instances/view';
 import {
-  type CheckContext,
   type CheckResult,
   ok,
   orOk,
@@ -29,7 +28,7 @@ import { leftovers } from './leftovers.ts';
 /** A temporary file that is older was left by a killed command, in milliseconds. */
 const STRAY_AGE = 3_600_000;
 
-export async function deploys({ io, paths }: CheckContext): Promise<readonly CheckResult[]> {
+export async function deploys({ io, paths }: Server): Promise<readonly CheckResult[]> {
   const { apps } = listApps(paths);
   // An invalid config.yml is reported by the `config` check.
   const unlimited = { retries: { max: Number.POSITIVE_INFINITY, waits: [] }, now: io.now() };

@@ -4,14 +4,12 @@ import { statSync } from 'node:fs';
 import { allNames } from '@runner/common/apps/store';
 import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
+import { DEFAULT_ROOT, type Server } from '@runner/common/foundation/paths';
 import { trippedGuards } from '@runner/common/guards/check';
 import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import {
   type Check,
-  type CheckContext,
   type CheckResult,
   type Examination,
   type Finding,
@@ -66,11 +64,8 @@ const CHECKS = {
 const ONLINE: readonly string[] = ['tokens', 'chats', 'clock', 'updates'];
 
 /** All findings, in the order of the checks. */
-export async function examine(
-  { io, paths }: { readonly io: Io; readonly paths: Paths },
-  offline: boolean,
-): Promise<Examination> {
-  const context: CheckContext = { io, paths, offline };
+export async function examine(context: Server, offline: boolean): Promise<Examination> {
+  const { io, paths } = context;
   // Another user's root says no more than whose it is.
   const isOthers = io.uid !== 0 && orElse(() => statSync(paths.root).uid, io.uid) !== io.uid;
   const others = Object.keys(CHECKS).filter((name) => name !== 'folders');
@@ -99,7 +94,7 @@ export async function examine(
 }
 
 /** Whether others could have changed where secrets are sent; `folders` reports the details. */
-function isForeign({ io, paths }: CheckContext): boolean {
+function isForeign({ io, paths }: Server): boolean {
   const states = unlessFailure(() => allNames(paths), []).map((app) => paths.state(app));
   const asker = { io, command: 'runner doctor', rootNamed: true };
   const inRoot = (path: string) => path === paths.root || path.startsWith(`${paths.root}/`);
@@ -111,7 +106,7 @@ function isForeign({ io, paths }: CheckContext): boolean {
 }
 
 /** Runs one check. An error in it becomes a problem and does not stop the other checks. */
-async function run(name: string, check: Check, context: CheckContext): Promise<readonly Finding[]> {
+async function run(name: string, check: Check, context: Server): Promise<readonly Finding[]> {
   try {
     const found = await check(context);
     return found.map((each) => ({ check: name, ...withRoot(each, context) }));
@@ -149,7 +144,7 @@ function printed({ check, level, message, fix }: Finding): PrintedFinding {
 }
 
 /** Adds `--root` to a runner command that would otherwise use another root. */
-function withRoot(found: CheckResult, { io, paths }: CheckContext): CheckResult {
+function withRoot(found: CheckResult, { io, paths }: Server): CheckResult {
   const { fix } = found;
   const ours =
     fix !== null && /^(?:sudo (?:-u '#\d+' )?)?runner /.test(fix) && !fix.includes(' --root ');

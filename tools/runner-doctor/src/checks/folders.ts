@@ -11,18 +11,12 @@ import { allNames } from '@runner/common/apps/store';
 import { namesIn } from '@runner/common/files/read';
 import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
-import { chooseRoot, DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
+import { chooseRoot, DEFAULT_ROOT, type Paths, type Server } from '@runner/common/foundation/paths';
 import { trippedGuards } from '@runner/common/guards/check';
 import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import { grantsFolder } from '@runner/deploy/approval/grants';
-import {
-  type CheckContext,
-  type CheckResult,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type CheckResult, orOk, problem, warning } from '../foundation/finding.ts';
 
 /** Permissions of others except writing, which the guards check. */
 const OTHERS_READ = 0o055;
@@ -49,7 +43,7 @@ function missing(root: string): CheckResult {
   );
 }
 
-export function folders({ io, paths }: CheckContext): readonly CheckResult[] {
+export function folders({ io, paths }: Server): readonly CheckResult[] {
   if (look(paths.root) === undefined) return [missing(paths.root)];
   const root = lstatSync(realpathSync(paths.root));
   if (!root.isDirectory())
@@ -133,11 +127,7 @@ function unviewable({ root, viewDir, logsDir }: Paths): CheckResult[] {
 }
 
 /** An agent that sshd lets in is the root's account, and reads there what it may do. */
-function closedGrants(
-  { env }: CheckContext['io'],
-  account: number,
-  { root }: Paths,
-): CheckResult[] {
+function closedGrants({ env }: Server['io'], account: number, { root }: Paths): CheckResult[] {
   const path = grantsFolder(env);
   const stat = look(path);
   if (!stat || stat.uid === account || (stat.mode & OTHERS_ENTER) !== 0) return [];
@@ -168,11 +158,7 @@ function misowned(
 }
 
 /** Folders that their own account cannot enter or write to; the superuser always can. */
-function closed(
-  folders: readonly string[],
-  io: CheckContext['io'],
-  account: number,
-): CheckResult[] {
+function closed(folders: readonly string[], io: Server['io'], account: number): CheckResult[] {
   if (io.uid !== account || account === 0) return [];
   return folders.flatMap((path) => {
     const stat = look(path);

@@ -2,26 +2,19 @@
 import { existsSync, statSync } from 'node:fs';
 import type { AppState } from '@runner/common/apps/state';
 import { visitApps } from '@runner/common/apps/store';
-import { Failure } from '@runner/common/foundation/failure';
-import type { Paths } from '@runner/common/foundation/paths';
+import { failureIn } from '@runner/common/foundation/attempt';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import { type Keyring, readKeyring } from '@runner/common/tokens/keyring';
 import { keyIdOf, open } from '@runner/common/tokens/vault';
 import { keyProblem } from '@runner/deploy/statement/envelope';
-import {
-  type CheckContext,
-  type CheckResult,
-  orOk,
-  problem,
-  problemFrom,
-  warning,
-} from '../foundation/finding.ts';
+import { type CheckResult, orOk, problem, problemFrom, warning } from '../foundation/finding.ts';
 
 /** Where systemd keeps the credential for its services; commands run by hand cannot read it. */
 const CREDENTIALS = ['/etc/credstore/runner-mkey', '/etc/credstore.encrypted/runner-mkey'];
 
-export function keys({ io, paths }: CheckContext): readonly CheckResult[] {
+export function keys({ io, paths }: Server): readonly CheckResult[] {
   const sealed: AppState[] = [];
   const unreadable: CheckResult[] = [];
   visitApps(
@@ -43,12 +36,12 @@ export function keys({ io, paths }: CheckContext): readonly CheckResult[] {
   const file = mkeyFile(paths, io.env);
   const restore = () => restoring(paths, 'mkey', file);
   let keyring: Keyring | undefined;
-  try {
+  const failure = failureIn(() => {
     keyring = readKeyring(paths, io.env);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const fix = error.code === 'mkey_exposed' ? `chmod 600 ${word(file)}` : restore();
-    return [...unreadable, problemFrom(error, fix)];
+  });
+  if (failure) {
+    const fix = failure.code === 'mkey_exposed' ? `chmod 600 ${word(file)}` : restore();
+    return [...unreadable, problemFrom(failure, fix)];
   }
   if (keyring === undefined) {
     if (sealed.length === 0)
@@ -90,12 +83,8 @@ const counted = (count: number): string => (count === 1 ? '1 token is' : `${coun
 
 function closedToken(app: AppState, keyring: Keyring): CheckResult[] {
   const sealed = app.state.repohost_token ?? '';
-  try {
-    open(sealed, app.app, keyring);
-    return [];
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const kid = error.code === 'mkey_unknown' ? ` (${keyIdOf(sealed)})` : '';
-    return [problem(`${error.message}${kid}`, `runner edit ${app.app} --token -`)];
-  }
+  const failure = failureIn(() => open(sealed, app.app, keyring));
+  if (!failure) return [];
+  const kid = failure.code === 'mkey_unknown' ? ` (${keyIdOf(sealed)})` : '';
+  return [problem(`${failure.message}${kid}`, `runner edit ${app.app} --token -`)];
 }

@@ -1,19 +1,18 @@
 /** Folders that a deploy could not remove. */
+
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { namesIn } from '@runner/common/files/read';
 import { Folder, inFolder, type Name } from '@runner/common/files/tree';
 import { orElse } from '@runner/common/foundation/attempt';
+import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { unusedReleases } from '@runner/deploy/release/folder';
-import { type CheckContext, type CheckResult, warning } from '../foundation/finding.ts';
+import { type CheckResult, warning } from '../foundation/finding.ts';
 
 /** Folders of abandoned builds, and releases that are no longer kept. */
-export function leftovers(
-  { io, paths }: Pick<CheckContext, 'io' | 'paths'>,
-  app: AppState,
-): CheckResult[] {
+export function leftovers({ io, paths }: Server, app: AppState): CheckResult[] {
   if (app.deploying) return [];
   const own = paths.app(app.app);
   const abandoned = namesIn(own.releases).filter((name) => name.startsWith('.tmp-'));

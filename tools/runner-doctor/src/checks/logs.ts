@@ -4,16 +4,9 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { namesIn } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
-import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
+import { DEFAULT_ROOT, type Paths, type Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import {
-  type CheckContext,
-  type CheckResult,
-  ok,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type CheckResult, ok, orOk, problem, warning } from '../foundation/finding.ts';
 
 /** A log that is rotated daily is far smaller, in bytes. */
 const LARGE = 67_108_864;
@@ -38,7 +31,7 @@ function rotating({ root, auditLog, fetchLog }: Paths): string {
   return `printf '%s {\\n  su %s\\n${lines.join('')}}\\n' ${names} ${owner} > ${file}`;
 }
 
-export function logs({ paths }: CheckContext): readonly CheckResult[] {
+export function logs({ paths }: Server): readonly CheckResult[] {
   const folder = dirname(LOGROTATE);
   const file = namesIn(folder)
     .map((name) => join(folder, name))

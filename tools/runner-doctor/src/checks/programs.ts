@@ -3,13 +3,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { orElse } from '@runner/common/foundation/attempt';
-import {
-  type CheckContext,
-  type CheckResult,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import type { Server } from '@runner/common/foundation/paths';
+import { type CheckResult, orOk, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
 /** The oldest version that works, as in package.json. */
@@ -23,7 +18,7 @@ const NEEDED = { flock: 'util-linux', sh: 'dash', tar: 'tar' } as const;
 
 type VersionNumber = readonly [major: number, minor: number];
 
-export async function programs({ io }: CheckContext): Promise<readonly CheckResult[]> {
+export async function programs({ io }: Server): Promise<readonly CheckResult[]> {
   const path = io.env.PATH ?? '';
   const git = await runFor(io, 'git', ['--version']);
   const gitVersion = versionIn(git?.stdout ?? '');

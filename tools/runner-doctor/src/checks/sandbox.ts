@@ -5,21 +5,15 @@ import { readConfig } from '@runner/common/config/file';
 import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import { isThere } from '@runner/common/files/read';
 import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { activeFile } from '@runner/deploy/instances/target';
 import { allowedPaths } from '@runner/deploy/sandbox/allow';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { modeIn } from '@runner/deploy/sandbox/sandbox';
-import {
-  type CheckContext,
-  type CheckResult,
-  ok,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type CheckResult, ok, problem, warning } from '../foundation/finding.ts';
 
-export function sandbox(context: CheckContext): readonly CheckResult[] {
+export function sandbox(context: Server): readonly CheckResult[] {
   const { io, paths } = context;
   const settingOf = (app: string) => sandboxSettingOf(readConfig(paths), app, modeIn(io.env));
   // An invalid config.yml is reported by the `config` check.
@@ -31,7 +25,7 @@ export function sandbox(context: CheckContext): readonly CheckResult[] {
   return [modeFinding(context, mode), ...lingering(paths)];
 }
 
-function modeFinding({ io: { env } }: CheckContext, mode: string): CheckResult {
+function modeFinding({ io: { env } }: Server, mode: string): CheckResult {
   if (mode === 'off') return ok('the sandbox is switched off in the configuration');
   const found = bubblewrap(env);
   if ('program' in found) return ok(`commands from repositories run in the sandbox (${mode})`);

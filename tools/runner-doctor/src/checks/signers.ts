@@ -1,22 +1,25 @@
 /** Whether the keys that may sign commits can be read, where an app requires signatures. */
-import { listApps } from '@runner/common/apps/store';
-import { word } from '@runner/common/text/shell';
-import { examineSigners } from '@runner/deploy/signed/signers';
-import { type CheckContext, type CheckResult, ok, orOk, problem } from '../foundation/finding.ts';
 
-export function signers({ paths }: CheckContext): readonly CheckResult[] {
+import { listApps } from '@runner/common/apps/store';
+import type { Server } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
+import { counted } from '@runner/common/text/words';
+import { examineSigners } from '@runner/deploy/signed/signers';
+import { type CheckResult, ok, orOk, problem } from '../foundation/finding.ts';
+
+export function signers({ paths }: Server): readonly CheckResult[] {
   const apps = listApps(paths).apps.filter(({ require_signed: required }) => required);
   if (apps.length === 0) return [ok('no app requires signed commits')];
   const { signers: found, problems } = examineSigners(paths);
-  const pgp = found.openpgp ? `, ${found.path}.gpg ${keys(found.openpgp.count)} of OpenPGP` : '';
-  const well = `${found.path} lists ${keys(found.keys.size)}${pgp}`;
+  const pgp = found.openpgp
+    ? `, ${found.path}.gpg ${counted(found.openpgp.count, 'key')} of OpenPGP`
+    : '';
+  const well = `${found.path} lists ${counted(found.keys.size, 'key')}${pgp}`;
   return orOk(
     problems.map((each) => problem(each, fixOf(each, found.path))),
     well,
   );
 }
-
-const keys = (count: number) => (count === 1 ? '1 key' : `${count} keys`);
 
 /** The command that the sentence ends with, else an editor. */
 function fixOf(words: string, path: string): string {

@@ -1,4 +1,5 @@
 /** Whether the systemd timers that deploy new commits are active. */
+
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
@@ -7,15 +8,9 @@ import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
 import { isThere } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
+import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import {
-  type CheckContext,
-  type CheckResult,
-  ok,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type CheckResult, ok, orOk, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 import { showUnits, type UnitProperties, unitFindings } from '../foundation/systemd.ts';
 
@@ -57,7 +52,7 @@ type Timer = keyof typeof TIMERS;
 const SERVICE = 'runner-fetch.service';
 const HOUR = 3_600_000;
 
-export async function timers(context: CheckContext): Promise<readonly CheckResult[]> {
+export async function timers(context: Server): Promise<readonly CheckResult[]> {
   const { io, paths } = context;
   const names = neededNames(context);
   const { apps } = listApps(paths);
@@ -92,7 +87,7 @@ export async function timers(context: CheckContext): Promise<readonly CheckResul
 }
 
 /** The digest's timer only if notify.digest is set, and that of jobs only if an app has some. */
-function neededNames({ io, paths }: CheckContext): Timer[] {
+function neededNames({ io, paths }: Server): Timer[] {
   // An invalid config.yml is reported by the `config` check.
   const read = () => notifySettingsOf(readConfig(paths), io.env).digest;
   const wantsDigest = unlessFailure(read, false);
@@ -110,7 +105,7 @@ function isForAnother(service: UnitProperties | undefined, root: string): boolea
   return started !== undefined && started !== '' && !`${started} `.includes(` --root ${root} `);
 }
 
-function cronLine({ io, paths }: CheckContext, name: Timer): string {
+function cronLine({ io, paths }: Server, name: Timer): string {
   const { tool, args, when } = TIMERS[name];
   const command = `${word(join(dirname(io.program), tool))} ${args} --root ${word(paths.root)}`;
   // In a crontab, % ends the line.
@@ -119,7 +114,7 @@ function cronLine({ io, paths }: CheckContext, name: Timer): string {
 
 /** The timers can neither read nor write files of another account. */
 async function ofAnotherUser(
-  { io, paths }: CheckContext,
+  { io, paths }: Server,
   service: UnitProperties | undefined,
 ): Promise<CheckResult[]> {
   const user = service?.User ?? '';

@@ -1,13 +1,7 @@
 /** Whether the code host accepts every token, and until when, according to `runner tokens test --all`. */
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import {
-  type CheckContext,
-  type CheckResult,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type CheckResult, orOk, problem, warning } from '../foundation/finding.ts';
 import { runOwnTool } from '../foundation/program.ts';
 
 /** A token that expires sooner is reported, in days. */
@@ -27,7 +21,7 @@ interface TokenCheck {
 
 const AGAIN = 'runner tokens test --all';
 
-export async function tokens(context: CheckContext): Promise<readonly CheckResult[]> {
+export async function tokens(context: Server): Promise<readonly CheckResult[]> {
   const { io, paths } = context;
   const asked = await runOwnTool<TokenCheck>(context, 'runner-tokens', ['test', '--all'], {
     wanted: 'tokens',

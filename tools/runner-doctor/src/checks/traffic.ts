@@ -14,23 +14,16 @@ import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { allNames, listApps } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import { bootId } from '@runner/common/files/process';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { fileOfRelease } from '@runner/deploy/instances/kept-file';
 import { placeIn } from '@runner/deploy/instances/place';
 import { closedSockets, obstructions, proxies } from '@runner/deploy/instances/proxies';
 import { isOpen } from '@runner/deploy/instances/reach';
 import { isShared } from '@runner/deploy/instances/rights';
-import {
-  type CheckContext,
-  type CheckResult,
-  ok,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type CheckResult, ok, orOk, problem, warning } from '../foundation/finding.ts';
 
-export async function traffic({ paths }: CheckContext): Promise<readonly CheckResult[]> {
+export async function traffic({ paths }: Server): Promise<readonly CheckResult[]> {
   const { apps } = listApps(paths, allNames(paths));
   const all = apps.flatMap((app) => (removalOf(app) ? [] : instancesOf(paths, app)));
   if (all.length === 0) return [ok('no app has traffic')];

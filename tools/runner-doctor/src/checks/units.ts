@@ -13,15 +13,9 @@ import { userName } from '@runner/deploy/instances/rights';
 import { readRecord, setupApps, setupDrift } from '@runner/deploy/instances/setup-record';
 import { activeFile } from '@runner/deploy/instances/target';
 import { closedReleases, identityOf, unreadSecretsOf } from '@runner/deploy/instances/unit-check';
-import {
-  type CheckContext,
-  type CheckResult,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type CheckResult, orOk, problem, warning } from '../foundation/finding.ts';
 
-export async function units({ io, paths }: CheckContext): Promise<readonly CheckResult[]> {
+export async function units({ io, paths }: Server): Promise<readonly CheckResult[]> {
   const { apps } = listApps(paths);
   const problems = apps.flatMap((app) => {
     const file = activeFile(paths, app);

@@ -1,14 +1,16 @@
 /** Whether there is a newer package, where `updates` of config.yml says where to look. */
+
 import { readConfig } from '@runner/common/config/file';
 import { pick, placeOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
+import type { Server } from '@runner/common/foundation/paths';
 import { httpAddress } from '@runner/common/http/address';
 import { send } from '@runner/common/http/request';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { jsonObject } from '@runner/common/text/json';
 import { cutCodePoints } from '@runner/common/text/plain';
 import { section } from '@runner/common/yaml/schema';
-import { type CheckContext, type CheckResult, ok } from '../foundation/finding.ts';
+import { type CheckResult, ok } from '../foundation/finding.ts';
 
 declare const __VERSION__: string;
 
@@ -19,7 +21,7 @@ const ANSWER_MAX = 1_048_576;
 const SHOWN_MAX = 200;
 
 /** Never a problem: a server must not depend on the source. */
-export async function updates({ io, paths }: CheckContext): Promise<readonly CheckResult[]> {
+export async function updates({ io, paths }: Server): Promise<readonly CheckResult[]> {
   const config = readConfig(paths);
   const given = section(pick(config, ['updates'], []), 'updates')?.get('url');
   if (given === undefined) return [ok('no source of newer packages is configured')];

@@ -1,6 +1,5 @@
 import { type Failure, systemCode } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 
 export type Level = 'ok' | 'warning' | 'problem';
 
@@ -49,16 +48,8 @@ export interface Examination {
   readonly findings: readonly PrintedFinding[];
 }
 
-export interface CheckContext {
-  readonly io: Io;
-  readonly paths: Paths;
-  readonly offline: boolean;
-}
-
 /** A Failure that it throws becomes a problem. */
-export type Check = (
-  context: CheckContext,
-) => Promise<readonly CheckResult[]> | readonly CheckResult[];
+export type Check = (server: Server) => Promise<readonly CheckResult[]> | readonly CheckResult[];
 
 export const ok = (message: string): CheckResult => ({ level: 'ok', message, fix: null });
 

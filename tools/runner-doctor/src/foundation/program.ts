@@ -1,10 +1,12 @@
 /** Runs other programs: git, systemctl and runner's own tools. */
+
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Io } from '@runner/common/foundation/io';
+import type { Server } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
-import { type CheckContext, type CheckResult, problem } from './finding.ts';
+import { type CheckResult, problem } from './finding.ts';
 
 /** Time limit, in milliseconds: runner's own tools call services. */
 const TIMEOUT = 15_000;
@@ -90,7 +92,7 @@ export function runFor(
  * `purpose` is its message, `again` its command.
  */
 export async function runOwnTool<T>(
-  { io, paths }: CheckContext,
+  { io, paths }: Server,
   tool: string,
   args: readonly string[],
   { wanted, purpose, again }: { wanted: string; purpose: string; again: string },

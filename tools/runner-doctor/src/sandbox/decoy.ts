@@ -1,35 +1,13 @@
 /** The target of the attempts: a fake root and home, and a process instead of the runner. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
-import { type Paths, pathsOf } from '@runner/common/foundation/paths';
+import { pathsOf } from '@runner/common/foundation/paths';
 import { memoryFoldersOf } from '@runner/deploy/sandbox/memory-folders';
-
-export interface Decoy {
-  readonly paths: Paths;
-  /** Home of the user that runs the runner. */
-  readonly home: string;
-  readonly release: string;
-  readonly shared: string;
-  /** The folder of a slot. */
-  readonly slot: string;
-  /** The app's secrets in memory; empty where this user has no folder for them. */
-  readonly memory: string;
-  /** A socket like that of an ssh agent. */
-  readonly agent: string;
-  /** Ports of loopback at which it listens: the second of IPv6, empty without it; the third for datagrams. */
-  readonly ports: readonly [string, string, string];
-  /** Name of an abstract socket. */
-  readonly abstract: string;
-  readonly runner: ChildProcess;
-  /** Creates a folder for one attempt. */
-  folder(name: string): string;
-  remove(): void;
-}
 
 const FILES = [
   ...['mkey', 'config.yml', 'state/escape.json', 'state/other.json', 'locks/registry.lock'],
@@ -63,7 +41,9 @@ const datagrams = new Promise((done) => echo.bind(0, '127.0.0.1', () => done(ech
 const loopback = ['127.0.0.1', '::1'].map((host) => ({ host, port: 0 }));
 Promise.all([...[...all, ...loopback].map(listen), datagrams]).then((ports) => console.log(ports.slice(-3).join()));`;
 
-export async function makeDecoy(env: Env): Promise<Decoy> {
+export type Decoy = Awaited<ReturnType<typeof makeDecoy>>;
+
+export async function makeDecoy(env: Env) {
   const { PATH = '' } = env;
   // Not in TMPDIR: the path of a socket has at most 107 bytes.
   const top = mkdtempSync('/tmp/runner-decoy-');
@@ -88,16 +68,21 @@ export async function makeDecoy(env: Env): Promise<Decoy> {
   const memory = memoryOf(root, env);
   return {
     paths,
+    /** Home of the user that runs the runner. */
     home,
     runner,
+    /** A socket like that of an ssh agent. */
     agent,
+    /** Name of an abstract socket. */
     abstract,
-    ports: [port, port6, portUdp],
+    /** Ports of loopback at which it listens: the second of IPv6, empty without it; the third for datagrams. */
+    ports: [port, port6, portUdp] as const,
     memory,
     release: join(releases, '.tmp-escape'),
     shared: instance('default').shared,
     slot: join(instance('default').dir, 'a'),
-    folder(name) {
+    /** Creates a folder for one attempt. */
+    folder(name: string) {
       const folder = join(releases, name);
       mkdirSync(folder, { recursive: true });
       return folder;
