@@ -2,7 +2,7 @@
 import { lineShape } from '@runner/extract/line/shape';
 import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { group } from 'd3-array';
-import { type Cause, type Cut, cut } from './model.ts';
+import { type Cut, cut } from './model.ts';
 
 const CAUSES = 12;
 /** Characters of a line that are redacted and compared. */
@@ -26,9 +26,13 @@ function newest(all: readonly PastDeploy[]): PastDeploy {
   return all.at(-1) as PastDeploy;
 }
 
-function causeOf(all: readonly PastDeploy[]): Cause {
+/** Failures whose causes have the same shape. */
+export type Cause = ReturnType<typeof causeOf>;
+
+function causeOf(all: readonly PastDeploy[]) {
   const last = newest(all);
   return {
+    /** The newest of them: its line, app and version. */
     line: causeLine(last),
     project: last.project,
     version: last.version ?? '',

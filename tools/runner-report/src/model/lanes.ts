@@ -2,7 +2,7 @@
 import type { PastDeploy } from '@runner/history/deploys/deploy';
 import type { Period } from '@runner/history/figures/figures';
 import { group } from 'd3-array';
-import { type Cut, cut, type FailureMark, type Lane } from './model.ts';
+import { type ChartOutcome, cut } from './model.ts';
 import { outcomeOf } from './outcomes.ts';
 
 const LANES = 20;
@@ -11,7 +11,7 @@ const SHORTEST = 1 / 200;
 const CELL = 1 / 120;
 
 /** Lanes of the apps with the most deploys. `history` includes deploys before the period. */
-export function lanesOf(history: readonly PastDeploy[], period: Period): Cut<Lane> {
+export function lanesOf(history: readonly PastDeploy[], period: Period) {
   const all = [...group(history, ({ project }) => project)].flatMap(([project, deploys]) => {
     const own = deploys.filter(({ start }) => start >= period.since && start < period.until);
     return own.length === 0 ? [] : [{ project, deploys, own }];
@@ -24,12 +24,15 @@ export function lanesOf(history: readonly PastDeploy[], period: Period): Cut<Lan
   };
 }
 
+/** One app's row in the timeline. */
+export type Lane = ReturnType<typeof laneOf>;
+
 function laneOf(
   project: string,
   deploys: readonly PastDeploy[],
   own: readonly PastDeploy[],
   period: Period,
-): Lane {
+) {
   const isGood = ({ result }: PastDeploy) => result === 'success';
   return {
     project,
@@ -40,7 +43,7 @@ function laneOf(
   };
 }
 
-function versionsOf(good: readonly PastDeploy[], { since, until }: Period): Lane['versions'] {
+function versionsOf(good: readonly PastDeploy[], { since, until }: Period) {
   const versions: { version: string; from: number; to: number }[] = [];
   for (const { version, end, start } of good) {
     const at = Math.max(since, end ?? start);
@@ -56,6 +59,14 @@ function versionsOf(good: readonly PastDeploy[], { since, until }: Period): Lane
     }
   }
   return versions;
+}
+
+/** `count` failures on a lane at about the same time. */
+interface FailureMark {
+  readonly at: number;
+  readonly outcome: Exclude<ChartOutcome, 'success'>;
+  readonly version: string;
+  readonly count: number;
 }
 
 function marksOf(own: readonly PastDeploy[], { since, until }: Period): FailureMark[] {

@@ -2,7 +2,7 @@
 import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { type Period, percentile } from '@runner/history/figures/figures';
 import { bin, greatest } from 'd3-array';
-import type { Bin, ChartOutcome, Median, Slow, Took } from './model.ts';
+import type { ChartOutcome } from './model.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -28,7 +28,10 @@ function widthFor({ since, until }: Period): number {
   return Math.ceil(length / (COLUMNS * 7 * DAY)) * 7 * DAY;
 }
 
-export function binsOf(deploys: readonly PastDeploy[], period: Period): Bin[] {
+/** The deploys of an hour, a day or several days. */
+export type Bin = ReturnType<typeof binsOf>[number];
+
+export function binsOf(deploys: readonly PastDeploy[], period: Period) {
   const width = widthFor(period);
   // Weeks end today, so that the last one is complete.
   const end = Math.ceil(period.until / Math.min(width, DAY)) * Math.min(width, DAY);
@@ -47,11 +50,13 @@ export function binsOf(deploys: readonly PastDeploy[], period: Period): Bin[] {
 }
 
 /** Undefined if the deploy did not end. */
-function tookOf(deploy: PastDeploy): Took | undefined {
+function tookOf(deploy: PastDeploy) {
   const { duration_ms: ms, start, result } = deploy;
   if (typeof ms !== 'number' || result === 'interrupted') return undefined;
   return { at: start, ms: Math.max(ms, 1), good: result === 'success' };
 }
+
+type Took = NonNullable<ReturnType<typeof tookOf>>;
 
 /** The durations, without points that would be drawn on top of others. */
 export function tookOfAll(deploys: readonly PastDeploy[], { since, until }: Period): Took[] {
@@ -65,6 +70,8 @@ export function tookOfAll(deploys: readonly PastDeploy[], { since, until }: Peri
   }
   return [...seen.values()];
 }
+
+export type Median = Omit<Took, 'good'>;
 
 /** Median durations of successful deploys, over equal parts of the period. */
 export function mediansOf(deploys: readonly PastDeploy[], { since, until }: Period): Median[] {
@@ -82,7 +89,7 @@ export function mediansOf(deploys: readonly PastDeploy[], { since, until }: Peri
 }
 
 /** The slowest deploys first. */
-export function slowestOf(deploys: readonly PastDeploy[]): Slow[] {
+export function slowestOf(deploys: readonly PastDeploy[]) {
   const all = deploys.flatMap((deploy) => {
     const took = tookOf(deploy);
     return took ? [{ deploy, took }] : [];
@@ -94,6 +101,7 @@ export function slowestOf(deploys: readonly PastDeploy[]): Slow[] {
       ...took,
       project: deploy.project,
       version: deploy.version ?? '',
+      /** Its longest step, in words; empty if unknown. */
       step: step?.stage ?? '',
       stepMs: step?.ms ?? 0,
     };

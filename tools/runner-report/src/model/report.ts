@@ -6,7 +6,7 @@ import { figuresOf, isIn, type Period } from '@runner/history/figures/figures';
 import { causesOf } from './causes.ts';
 import { jobRowsOf } from './jobs.ts';
 import { lanesOf } from './lanes.ts';
-import type { Cut, Report } from './model.ts';
+import type { Cut } from './model.ts';
 import { binsOf, mediansOf, slowestOf, tookOfAll } from './outcomes.ts';
 import { type DeployFacts, rowsOf } from './rows.ts';
 import { runningOf } from './running.ts';
@@ -22,7 +22,9 @@ export interface ReportSource extends DeployFacts {
   readonly apps: readonly AppSummary[] | undefined;
 }
 
-export function reportOf(source: ReportSource): Report {
+export type Report = ReturnType<typeof reportOf>;
+
+export function reportOf(source: ReportSource) {
   const { history, period, apps, compareOf, backupOf, ...about } = source;
   const wanted = history.filter((deploy) => isIn(period, deploy));
   const deploys = wanted.filter(({ byHand }) => !byHand);
@@ -31,6 +33,7 @@ export function reportOf(source: ReportSource): Report {
   return {
     ...about,
     period,
+    /** The part of the period that the pictures show: it begins with the first deploy. */
     drawn,
     figures,
     failedChanges: Math.round((figures.change_failure_rate ?? 0) * figures.changes),

@@ -5,7 +5,7 @@ import { migrationWords, restoredWords } from '@runner/common/apps/schema-way';
 import { sizeText } from '@runner/common/text/size';
 import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { causeLine } from './causes.ts';
-import { type Cut, cut, type DatabaseNote, type DeployRow } from './model.ts';
+import { cut } from './model.ts';
 import { outcomeOf } from './outcomes.ts';
 
 const ROWS = 200;
@@ -23,14 +23,18 @@ export interface DeployFacts {
   readonly backupOf: BackupOf;
 }
 
+/** A row of the table of deploys. */
+export type DeployRow = ReturnType<typeof rowsOf>['shown'][number];
+
 /** Newest first. `history`: all known deploys, oldest first. */
 export function rowsOf(
   history: readonly PastDeploy[],
   isIn: (deploy: PastDeploy) => boolean,
   { compareOf, backupOf }: DeployFacts,
-): Cut<DeployRow> {
+) {
   const before = commitsBefore(history);
   const { shown, omitted } = cut(history.filter(isIn).reverse(), ROWS);
+  /** The code host's page with the changes; empty if unknown. */
   const linkOf = (deploy: PastDeploy) => {
     const [from, to] = [before.get(deploy), deploy.commit ?? ''];
     if (from === undefined || from === to || !COMMIT.test(to) || deploy.byHand) return '';
@@ -64,10 +68,11 @@ const WORDS: Readonly<Record<PastDeploy['result'], string>> = {
   unknown: 'end not recorded',
 };
 
-function databaseOf(
-  { project, deploy_id, database }: PastDeploy,
-  backupOf: BackupOf,
-): DatabaseNote | undefined {
+/** What a deploy or rollback did to the database, in words. */
+export type DatabaseNote = NonNullable<ReturnType<typeof databaseOf>>;
+
+/** undefined: nothing. */
+function databaseOf({ project, deploy_id, database }: PastDeploy, backupOf: BackupOf) {
   if (!database) return undefined;
   const { verdict, reasons, restore = '', restored } = database;
   const id = deploy_id ?? '';
@@ -78,12 +83,13 @@ function databaseOf(
     words: verdict
       ? migrationWords({ verdict, reasons })
       : `the database was ${restoredWords(restored ?? '')}`,
+    /** The backup from before it, and the command that restores that; empty without one. */
     backup: kept ? `${id}, ${sizeText(kept.bytes)}` : '',
     restore: isGone ? '' : restore,
   };
 }
 
-function rowOf(deploy: PastDeploy): Omit<DeployRow, 'link' | 'database'> {
+function rowOf(deploy: PastDeploy) {
   const outcome = outcomeOf(deploy);
   const failed = deploy.result === 'failed' || deploy.result === 'rolled_back';
   return {
@@ -95,6 +101,7 @@ function rowOf(deploy: PastDeploy): Omit<DeployRow, 'link' | 'database'> {
     result: outcome === 'by_hand' ? 'manual rollback' : WORDS[deploy.result],
     ms: deploy.duration_ms ?? null,
     by: deploy.user ?? deploy.trigger ?? '',
+    /** Subject of the commit, or the cause of the failure. */
     text: failed ? causeLine(deploy) : (deploy.subject ?? ''),
   };
 }

@@ -2,7 +2,7 @@
 import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
 import { timeOfIso } from '@runner/common/text/time';
 import type { PastDeploy } from '@runner/history/deploys/deploy';
-import { type Cut, cut, type RunningVersion } from './model.ts';
+import { type Cut, cut } from './model.ts';
 
 const RUNNING = 60;
 
@@ -25,11 +25,14 @@ function lastGood(history: readonly PastDeploy[]): Map<string, PastDeploy> {
   return new Map([...last].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function fromDeploy(deploy: PastDeploy): RunningVersion {
+export type RunningVersion = ReturnType<typeof fromDeploy>;
+
+function fromDeploy(deploy: PastDeploy) {
   return {
     project: deploy.project,
     instance: deploy.instances.join(','),
-    state: '',
+    /** As in `runner list`; empty without access to the registry. */
+    state: '' as string,
     version: deploy.version ?? '',
     subject: deploy.subject ?? '',
     since: deploy.end ?? deploy.start,

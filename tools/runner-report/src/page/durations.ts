@@ -5,9 +5,10 @@ import { dayOf, lengthOf } from '@runner/page/words';
 import { extent } from 'd3-array';
 import { scaleLog } from 'd3-scale';
 import { curveMonotoneX, line } from 'd3-shape';
-import type { Median, Report } from '../model/model.ts';
+import type { Median } from '../model/outcomes.ts';
+import type { Report } from '../model/report.ts';
 import { heightLabel, heightLine, timeLabels, timeLines, timeScale } from './axis.ts';
-import { markOf } from './marks.ts';
+import { markOf } from './parts.ts';
 
 /** Round durations, in seconds. */
 const ROUND = [0.1, 1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 86_400];

@@ -2,15 +2,14 @@
 
 import { foreign, type Html, html, percent } from '@runner/page/html';
 import { countOf, lengthOf, timeTag } from '@runner/page/words';
-import type { Cause, DatabaseNote, DeployRow, Report, RunningVersion } from '../model/model.ts';
-import { markOf } from './marks.ts';
+import type { Cause } from '../model/causes.ts';
+import type { Report } from '../model/report.ts';
+import type { DatabaseNote, DeployRow } from '../model/rows.ts';
+import type { RunningVersion } from '../model/running.ts';
+import { markOf, more, row, table } from './parts.ts';
 
 /** States that need an operator, as in `runner status --check`. */
 const BAD = /^(broken|down|blocked|stale|failing|interrupted)$/;
-
-function more(omitted: number, what: string): Html | undefined {
-  return omitted > 0 ? html`<p class="more">and ${countOf(omitted)} ${what}</p>` : undefined;
-}
 
 export function runningCard({ running }: Report): Html {
   const { shown, omitted } = running;
@@ -57,11 +56,7 @@ const HEADINGS = ['Time', 'App', 'Version', 'Result', 'Took', 'By', 'Subject or 
 export function deploysCard({ rows }: Report): Html {
   const { shown, omitted } = rows;
   const body =
-    shown.length === 0
-      ? html`<p class="none">No deploys.</p>`
-      : html`<table class="deploys" role="table"><thead role="rowgroup"><tr role="row">${HEADINGS.map(
-          (heading) => html`<th scope="col" role="columnheader">${heading}</th>`,
-        )}</tr></thead><tbody role="rowgroup">${shown.map(rowOf)}</tbody></table>`;
+    shown.length === 0 ? html`<p class="none">No deploys.</p>` : table(HEADINGS, shown.map(rowOf));
   return html`<section class="card wide" aria-labelledby="h-deploys">
 <h2 id="h-deploys">Deploys <small>newest first</small></h2>
 ${body}
@@ -69,25 +64,23 @@ ${more(omitted, 'earlier deploys: runner history')}
 </section>`;
 }
 
-function rowOf(row: DeployRow): Html {
-  const { at, project, instance, version, outcome, result, ms, by, text, link, database } = row;
+function rowOf(deploy: DeployRow): Html {
+  const { at, project, instance, version, outcome, result, ms, by, text, link, database } = deploy;
   const name = html`<code>${outcome === 'by_hand' ? '← ' : ''}${version === '' ? '–' : foreign(version, 40)}</code>`;
   const linked = link === '' ? name : html`<a href="${link}" rel="noreferrer">${name}</a>`;
   const place =
     instance === '' || instance === 'default'
       ? undefined
       : html`<span class="soft">/${foreign(instance, 40)}</span>`;
-  const cell = (kind: string, content: Html) =>
-    html`<td role="cell" class="${kind}">${content}</td>`;
-  return html`<tr role="row">${[
-    cell('when', timeTag(at)),
-    cell('app', html`${foreign(project, 63)}${place}`),
-    cell('version', linked),
-    cell('result', html`${markOf(outcome)} ${result}`),
-    cell('took', html`${lengthOf(ms)}`),
-    cell('by', foreign(by, 30)),
-    cell('text', html`${foreign(text, 120)}${database && databaseLine(database)}`),
-  ]}</tr>`;
+  return row({
+    when: timeTag(at),
+    app: html`${foreign(project, 63)}${place}`,
+    version: linked,
+    result: html`${markOf(outcome)} ${result}`,
+    took: html`${lengthOf(ms)}`,
+    by: foreign(by, 30),
+    text: html`${foreign(text, 120)}${database && databaseLine(database)}`,
+  });
 }
 
 function databaseLine({ words, backup, restore }: DatabaseNote): Html {

@@ -4,9 +4,11 @@ import { type Html, html, percent } from '@runner/page/html';
 import { clockOf, countOf, dayOf } from '@runner/page/words';
 import { max } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
-import type { Bin, ChartOutcome, Report } from '../model/model.ts';
+import type { ChartOutcome } from '../model/model.ts';
+import type { Bin } from '../model/outcomes.ts';
+import type { Report } from '../model/report.ts';
 import { heightLabel, heightLine, timeLabels, timeLines, timeScale } from './axis.ts';
-import { markOf } from './marks.ts';
+import { markOf } from './parts.ts';
 
 const DAY = 86_400_000;
 /** Fraction of a column that is left blank. */

@@ -4,7 +4,7 @@ import { foreign, Html, html } from '@runner/page/html';
 import { STYLE } from '@runner/page/style';
 import { countOf, dayOf, lengthOf, partOf, secondsOf, timeTag } from '@runner/page/words';
 import { symbol, symbolCircle, symbolTriangle } from 'd3-shape';
-import type { Report } from '../model/model.ts';
+import type { Report } from '../model/report.ts';
 import { durationsCard } from './durations.ts';
 import { jobsCard } from './jobs.ts';
 import { causesCard, deploysCard, runningCard } from './lists.ts';

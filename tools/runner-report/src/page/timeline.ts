@@ -2,9 +2,11 @@
 import type { Period } from '@runner/history/figures/figures';
 import { foreign, type Html, html, percent } from '@runner/page/html';
 import { clockOf, countOf, dayOf } from '@runner/page/words';
-import type { ChartOutcome, Lane, Report } from '../model/model.ts';
+import type { Lane } from '../model/lanes.ts';
+import type { ChartOutcome } from '../model/model.ts';
+import type { Report } from '../model/report.ts';
 import { timeLabels, timeLines, timeScale } from './axis.ts';
-import { markOf } from './marks.ts';
+import { markOf, more } from './parts.ts';
 
 const WORDS = {
   failed: 'failed',
@@ -30,7 +32,7 @@ ${heading}
 <div class="lanes"><div class="under" aria-hidden="true"><svg>${timeLines(drawn)}</svg></div>
 ${shown.map((lane) => laneOf(lane, drawn))}
 <div class="axis">${timeLabels(drawn)}</div></div>
-${omitted > 0 ? html`<p class="more">and ${countOf(omitted)} apps with fewer deploys</p>` : undefined}
+${more(omitted, 'apps with fewer deploys')}
 </section>`;
 }
 
