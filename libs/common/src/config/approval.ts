@@ -14,25 +14,20 @@ export interface Approver {
 }
 
 /** What one app asks for. */
-export interface ApprovalRule {
-  /** Approvals that a command needs; absent: none. */
-  readonly counts: Readonly<Partial<Record<ApprovedVerb, number>>>;
-  /** Who may approve; empty: no one is listed. */
-  readonly by: readonly Approver[];
-  /** Neither an author of its commits nor who made the plan counts. */
-  readonly notAuthor: boolean;
-}
+export type ApprovalRule = ReturnType<typeof approvalRuleOf>;
 
 /** The rule of an app. Throws `config_invalid`, also where fewer users are listed than are needed. */
-export function approvalRuleOf(config: Config, app: string): ApprovalRule {
+export function approvalRuleOf(config: Config, app: string) {
   const all = pick(config, ['require_approval'], []).get('require_approval');
   const own = (all as Map<string, Map<string, unknown>> | undefined)?.get(app) ?? new Map();
   const given = own.get('by') ?? [];
-  const by =
+  /** Who may approve; empty: no one is listed. */
+  const by: readonly Approver[] =
     given instanceof Map
       ? [...given].map(([user, emails]) => ({ user, emails: emails as string[] }))
       : [given].flat().map((user) => ({ user, emails: [] }));
-  const counts: ApprovalRule['counts'] = Object.fromEntries(
+  /** Approvals that a command needs; absent: none. */
+  const counts: Readonly<Partial<Record<ApprovedVerb, number>>> = Object.fromEntries(
     APPROVED_VERBS.flatMap((verb) => (own.has(verb) ? [[verb, own.get(verb)]] : [])),
   );
   const short = APPROVED_VERBS.find(

@@ -1,15 +1,6 @@
 /** Limits of a build: `build` in config.yml, and of `.deploy.yml`. The stricter one counts. */
 import { matching } from '../yaml/keys.ts';
-import { type Network, networkIn, networkSchema } from './network.ts';
-
-/** undefined: no limit. */
-export interface BuildLimits {
-  /** As systemd writes it: `512M`. */
-  readonly memory: string | undefined;
-  /** `50%` of one processor. */
-  readonly cpu: string | undefined;
-  readonly network: Network;
-}
+import { networkIn, networkSchema } from './network.ts';
 
 export const LIMIT_KEYS = {
   memory: matching(
@@ -27,9 +18,14 @@ export const LIMIT_KEYS = {
   ),
 } as const;
 
-export function limitsIn(section: ReadonlyMap<string, unknown>): BuildLimits {
+/** undefined: no limit. */
+export type BuildLimits = ReturnType<typeof limitsIn>;
+
+export function limitsIn(section: ReadonlyMap<string, unknown>) {
   return {
+    /** As systemd writes it: `512M`. */
     memory: section.get('memory') as string | undefined,
+    /** `50%` of one processor. */
     cpu: section.get('cpu') as string | undefined,
     network: networkIn(section.get('network')),
   };

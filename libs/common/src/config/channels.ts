@@ -2,7 +2,7 @@
  * The channels that deploys are announced in, and the section of config.yml that each of the newer
  * ones has: what it holds, which of its values are secret, what makes it active.
  */
-import { orElse } from '../foundation/attempt.ts';
+import { failureIn, orElse } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import { httpAddress, smtpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
@@ -186,13 +186,9 @@ export function sectionProblem(name: SectionName, key: string, value: string): F
   if (texts.length === 0) return new Failure('usage', `${where} must not be empty`);
   if (pattern !== undefined && !texts.every((each) => new RegExp(pattern, 'u').test(each)))
     return new Failure('usage', `${where} must be ${wanted}`);
-  try {
+  return failureIn(() => {
     for (const each of texts) checked?.(each, where);
-    return undefined;
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
+  });
 }
 
 /** The texts of a key; empty texts are left out. */

@@ -1,6 +1,17 @@
 /** The schema of config.yml, for the current layout and the earlier one. */
-import { choice, flag, keys, list, matching, named, numeric, text, whole } from '../yaml/keys.ts';
-import type { ObjectSchema, Schema } from '../yaml/schema.ts';
+import {
+  choice,
+  flag,
+  keys,
+  list,
+  matching,
+  named,
+  numeric,
+  openKeys,
+  text,
+  whole,
+} from '../yaml/keys.ts';
+import type { Schema } from '../yaml/schema.ts';
 import { REQUIRE_APPROVAL } from './approval-schema.ts';
 import { LIMIT_KEYS } from './build-limits.ts';
 import { CHANNEL_FORMS, SECTION_NAMES, SECTION_SCHEMAS } from './channels.ts';
@@ -153,19 +164,13 @@ export const NOTIFY_KEYS = {
 } as const satisfies Record<string, Schema>;
 
 /** The whole of config.yml, for its manual page and the published JSON Schema. */
-export const CONFIG_SCHEMA: ObjectSchema = {
-  type: 'object',
-  additionalProperties: true,
-  properties: {
-    ...KEYS,
-    notify: {
-      type: 'object',
-      additionalProperties: true,
-      description: 'Where deploys are announced; without it no notifications are sent',
-      properties: NOTIFY_KEYS,
-    },
-  },
-};
+export const CONFIG_SCHEMA = openKeys({
+  ...KEYS,
+  notify: openKeys(
+    NOTIFY_KEYS,
+    'Where deploys are announced; without it no notifications are sent',
+  ),
+});
 
 /** Credentials of the channels; in the earlier layout at the top level. */
 export const CREDENTIALS = ['telegram_bot_token', 'telegram_chat_id', 'discord_webhook'] as const;

@@ -4,6 +4,7 @@ import type { Env } from '../foundation/io.ts';
 import { httpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
 import { durationOf } from '../text/time.ts';
+import { openKeys } from '../yaml/keys.ts';
 import { check, problem, type Schema, type SectionEntry, section } from '../yaml/schema.ts';
 import {
   CHANNEL_NAMES,
@@ -27,20 +28,10 @@ export function pick(
   if (!config.tree) return new Map();
   const some = (all: Readonly<Record<string, Schema>>, names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, all[name] as Schema]));
-  const schema: Schema = {
-    type: 'object',
-    additionalProperties: true,
-    properties: {
-      ...some(KEYS, top),
-      ...(notify.length > 0 && {
-        notify: {
-          type: 'object',
-          additionalProperties: true,
-          properties: some(NOTIFY_KEYS, notify),
-        },
-      }),
-    },
-  };
+  const schema = openKeys({
+    ...some(KEYS, top),
+    ...(notify.length > 0 && { notify: openKeys(some(NOTIFY_KEYS, notify)) }),
+  });
   return check(config.tree, schema, config.file) as Map<string, unknown>;
 }
 
@@ -119,28 +110,12 @@ export function deployPolicyOf(config: Config): DeployPolicy {
 /** A message that `notify.templates` can replace. */
 export type TemplateKind = 'started' | 'success' | 'failure' | 'rollback';
 
-/** Section `notify`. A channel without credentials is undefined: it is not active. */
-export interface NotifySettings
-  extends Readonly<{ [N in keyof SectionSettings]: SectionSettings[N] | undefined }> {
-  readonly channel: ChannelChoice | undefined;
-  readonly telegram:
-    | { botToken: Secret; chatId: string; threadId: number | undefined; apiUrl: string }
-    | undefined;
-  readonly discord: { webhook: Secret } | undefined;
-  readonly verboseErrors: boolean;
-  /** Whether the code host gets the result on the commit. */
-  readonly commitStatus: boolean;
-  /** Whether changes of state are announced too. */
-  readonly events: boolean;
-  /** Whether the timer sends a digest. */
-  readonly digest: boolean;
-  /** One message a deploy, edited in place. */
-  readonly edit: boolean;
-  template(kind: string, channel: ChannelName): string | undefined;
-}
+/** A channel without credentials is undefined: it is not active. */
+type Sections = { readonly [N in keyof SectionSettings]: SectionSettings[N] | undefined };
+export type NotifySettings = ReturnType<typeof notifySettingsOf>;
 
 /** Section `notify`; the earlier layout has its credentials at the top level. */
-export function notifySettingsOf(config: Config, env: Env): NotifySettings {
+export function notifySettingsOf(config: Config, env: Env) {
   const values = pick(config, CREDENTIALS, Object.keys(NOTIFY_KEYS));
   const notify = section(values, 'notify') ?? new Map<string, unknown>();
   const credential = (key: string) => String(notify.get(key) ?? values.get(key) ?? '').trim();
@@ -156,8 +131,8 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
     return [name, sectionSettings(name, section(notify, name) ?? new Map(), where)];
   });
   return {
-    ...(Object.fromEntries(sections) as Pick<NotifySettings, keyof SectionSettings>),
-    channel: notify.get('channel') as NotifySettings['channel'],
+    ...(Object.fromEntries(sections) as unknown as Sections),
+    channel: notify.get('channel') as ChannelChoice | undefined,
     telegram:
       botToken && chatId
         ? {
@@ -173,12 +148,15 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
     discord: webhook
       ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
       : undefined,
+    /** Whether the code host gets the result on the commit. */
     commitStatus: commitStatusOf(config),
+    /** Whether changes of state are announced too. */
     events: (notify.get('events') ?? true) as boolean,
     digest: (notify.get('digest') ?? false) as boolean,
+    /** One message a deploy, edited in place. */
     edit: (notify.get('edit') ?? false) as boolean,
     verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
-    template: (kind, channel) =>
+    template: (kind: string, channel: ChannelName) =>
       section(templates ?? new Map(), kind)?.get(channel) as string | undefined,
   };
 }

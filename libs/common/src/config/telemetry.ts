@@ -6,36 +6,34 @@ import type { Config } from './file.ts';
 import { pick, placeOf } from './settings.ts';
 import type { TelemetryName } from './telemetry-schema.ts';
 
-/** A service: where it is, and what each request carries; `org` and `projects` are Sentry's. */
-export interface TelemetryTarget {
-  /** Without a slash at its end. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, Secret>>;
-  readonly org: string;
-  readonly projects: readonly string[];
-}
-
 /** The services that are configured. */
 export type TelemetrySettings = { readonly [N in TelemetryName]?: TelemetryTarget };
 
 /** Throws `config_invalid` or `insecure_address`. */
 export function telemetryOf(config: Config): TelemetrySettings {
   const all = section(pick(config, ['telemetry'], []), 'telemetry') ?? new Map();
-  const targets = [...all.keys()].map((name) => {
-    const values = section(all, name) ?? new Map<string, unknown>();
-    const url = String(values.get('url') ?? 'https://sentry.io');
-    const token = values.get('token');
-    const headers: [string, unknown][] =
-      token === undefined
-        ? [...(section(values, 'headers') ?? [])]
-        : [['authorization', `Bearer ${token}`]];
-    const found: TelemetryTarget = {
-      url: httpAddress(url, placeOf(config, ['telemetry', name, 'url'])),
-      headers: Object.fromEntries(headers.map(([key, value]) => [key, new Secret(String(value))])),
-      org: String(values.get('org') ?? ''),
-      projects: (values.get('projects') ?? []) as string[],
-    };
-    return [name, found];
-  });
+  const targets = [...all.keys()].map((name) => [
+    name,
+    targetOf(config, name, section(all, name) ?? new Map()),
+  ]);
   return Object.fromEntries(targets);
+}
+
+/** A service: where it is, and what each request carries; `org` and `projects` are Sentry's. */
+export type TelemetryTarget = ReturnType<typeof targetOf>;
+
+function targetOf(config: Config, name: string, values: Map<string, unknown>) {
+  const url = String(values.get('url') ?? 'https://sentry.io');
+  const token = values.get('token');
+  const headers: [string, unknown][] =
+    token === undefined
+      ? [...(section(values, 'headers') ?? [])]
+      : [['authorization', `Bearer ${token}`]];
+  return {
+    /** Without a slash at its end. */
+    url: httpAddress(url, placeOf(config, ['telemetry', name, 'url'])),
+    headers: Object.fromEntries(headers.map(([key, value]) => [key, new Secret(String(value))])),
+    org: String(values.get('org') ?? ''),
+    projects: (values.get('projects') ?? []) as string[],
+  };
 }

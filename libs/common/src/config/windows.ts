@@ -12,24 +12,14 @@ interface Allowed {
   readonly to: number;
 }
 
-/** One rule. */
-export interface Window {
-  /** undefined: all apps. */
-  readonly app: string | undefined;
-  /** Empty: always. */
-  readonly allow: readonly Allowed[];
-  /** First and last day, `2026-12-24`. */
-  readonly freeze: readonly (readonly [from: string, to: string])[];
-  readonly zone: string;
-  /** As config.yml has it: `mon-thu 08:00-17:00 Europe/Berlin`, `freeze 2026-12-24 Europe/Berlin`. */
-  readonly texts: readonly string[];
-}
-
 /** What is wrong with a value of a rule. */
 type RuleProblem = (path: readonly (string | number)[], words: string) => Failure;
 
+/** One rule. */
+export type Window = ReturnType<typeof windowOf>;
+
 /** Reads one rule. Throws what `problem` makes. */
-export function windowOf(rule: ReadonlyMap<string, unknown>, problem: RuleProblem): Window {
+export function windowOf(rule: ReadonlyMap<string, unknown>, problem: RuleProblem) {
   const bad = (path: readonly (string | number)[], text: string, wanted: string) =>
     problem(path, `'${text.slice(0, 80)}' is not ${wanted}`);
   const list = (key: string) => [rule.get(key) ?? []].flat() as string[];
@@ -48,10 +38,14 @@ export function windowOf(rule: ReadonlyMap<string, unknown>, problem: RuleProble
   }
   if (!rule.has('allow') && !rule.has('freeze')) throw problem([], 'a rule needs allow or freeze');
   return {
+    /** undefined: all apps. */
     app: rule.get('app') as string | undefined,
+    /** Empty: always. */
     allow: each('allow', allowedOf, 'days and times such as mon-thu 08:00-17:00'),
+    /** First and last day, `2026-12-24`. */
     freeze: each('freeze', frozenOf, 'a day or days such as 2026-12-20..2027-01-06'),
     zone,
+    /** As config.yml has it: `mon-thu 08:00-17:00 Europe/Berlin`, `freeze 2026-12-24 Europe/Berlin`. */
     texts: [...list('allow'), ...list('freeze').map((days) => `freeze ${days}`)].map(
       (text) => `${text} ${zone}`,
     ),

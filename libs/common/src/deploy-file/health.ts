@@ -6,22 +6,13 @@ import { type Fail, milliseconds } from './values.ts';
 import { expand, unsetIn } from './variables.ts';
 
 /** When an instance counts as healthy. All times in ms. */
-export interface Health {
-  readonly kind: 'url' | 'cmd' | 'tcp';
-  /** Address, command or host:port; `${NAME}` is a variable of the instance. */
-  readonly target: string;
-  /** Lowest and highest healthy HTTP status. */
-  readonly expect: readonly [low: number, high: number];
-  readonly interval: number;
-  readonly timeout: number;
-  readonly within: number;
-}
+export type Health = NonNullable<ReturnType<typeof healthOf>>;
 
 export function healthOf(
   health: Map<string, unknown> | undefined,
   instances: readonly Instance[],
   fail: Fail,
-): Health | undefined {
+) {
   if (!health) return undefined;
   const kinds = HEALTH_KINDS.filter((kind) => health.has(kind));
   const [kind] = kinds;
@@ -35,8 +26,10 @@ export function healthOf(
     throw fail('health.expect', 'ends before it begins');
   return {
     kind,
+    /** Address, command or host:port; `${NAME}` is a variable of the instance. */
     target,
-    expect: [Number(low), Number(high ?? low)],
+    /** Lowest and highest healthy HTTP status. */
+    expect: [Number(low), Number(high ?? low)] as const,
     interval: milliseconds(health.get('interval'), 1_000),
     timeout: milliseconds(health.get('timeout'), 5_000),
     within: milliseconds(health.get('within'), 30_000),

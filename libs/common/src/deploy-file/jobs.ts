@@ -1,5 +1,5 @@
 /** `jobs` of `.deploy.yml`: commands that run in the active release at their times. */
-import { type Network, networkIn, networkSchema } from '../config/network.ts';
+import { networkIn, networkSchema } from '../config/network.ts';
 import { JOB_NAME } from '../foundation/names.ts';
 import { choice, duration, flag, keys, list, matching, named, whole } from '../yaml/keys.ts';
 import { line } from './kinds.ts';
@@ -8,30 +8,6 @@ import { type Fail, listOf, milliseconds } from './values.ts';
 
 /** What happens at a time at which the run before goes on. */
 export type Overlap = 'skip' | 'wait' | 'kill';
-
-/** A job; JSON. */
-export interface JobRules {
-  readonly name: string;
-  readonly run: string;
-  readonly schedule: Schedule;
-  /** The schedule as it is written. */
-  readonly when: string;
-  /** undefined: the first one. */
-  readonly instance: string | undefined;
-  /** Of one attempt, in ms. */
-  readonly timeout: number;
-  readonly overlap: Overlap;
-  /** Further attempts of a run that failed. */
-  readonly retry: number;
-  /** In a fleet: each server runs it, or the one that is first. */
-  readonly on: 'each' | 'one';
-  /** What a deploy does with a run. */
-  readonly duringDeploy: 'continue' | 'wait' | 'kill';
-  /** A time that was missed is made up for. */
-  readonly catchUp: boolean;
-  /** Which hosts it may reach. */
-  readonly network: Network;
-}
 
 const DAY = 'mon|tue|wed|thu|fri|sat|sun';
 const DAYS = `(?:${DAY})(?:-(?:${DAY}))?`;
@@ -87,12 +63,15 @@ export const JOBS_SCHEMA = named(
   JOB_NAME,
 );
 
+/** A job; JSON. */
+export type JobRules = ReturnType<typeof jobsOf>[number];
+
 /** Throws what the section gets wrong. */
 export function jobsOf(
   given: Map<string, unknown> | undefined,
   instances: readonly { readonly name: string }[],
   fail: Fail,
-): JobRules[] {
+) {
   return [...(given ?? [])].map(([name, value]) => {
     const section = value as Map<string, unknown>;
     const wrong = (key: string, what: string) => fail(`jobs.${name}${key && `.${key}`}`, what);
@@ -112,12 +91,16 @@ export function jobsOf(
       name,
       run: section.get('run') as string,
       ...scheduleOf(section, wrong),
+      /** undefined: the first one. */
       instance,
+      /** Of one attempt, in ms. */
       timeout: milliseconds(section.get('timeout'), DEFAULTS.timeout),
       overlap: (section.get('overlap') ?? 'skip') as Overlap,
-      on: (section.get('on') ?? 'each') as JobRules['on'],
+      /** In a fleet: each server runs it, or the one that is first. */
+      on: (section.get('on') ?? 'each') as 'each' | 'one',
+      /** Further attempts of a run that failed. */
       retry: (section.get('retry') ?? 0) as number,
-      duringDeploy: (section.get('during_deploy') ?? 'continue') as JobRules['duringDeploy'],
+      duringDeploy: (section.get('during_deploy') ?? 'continue') as 'continue' | 'wait' | 'kill',
       catchUp: section.get('catch_up') === true,
       network: networkIn(section.get('network')),
     };
@@ -129,7 +112,7 @@ const KINDS = ['at', 'every', 'cron', 'after'] as const;
 function scheduleOf(
   section: Map<string, unknown>,
   wrong: Fail,
-): Pick<JobRules, 'schedule' | 'when'> {
+): { readonly schedule: Schedule; readonly when: string } {
   const kinds = KINDS.filter((kind) => section.has(kind));
   const [kind] = kinds;
   if (!kind) throw wrong('', 'needs one of at, every, cron and after');

@@ -4,27 +4,6 @@ import type { Schema } from '../yaml/schema.ts';
 import { line } from './kinds.ts';
 import { milliseconds } from './values.ts';
 
-export interface MigrationRules {
-  readonly run: string;
-  /** At the first deploy of an app, instead of `run`. */
-  readonly first: string | undefined;
-  /** Name of the variable that has the URL of the database. */
-  readonly database: string;
-  /** A command that backs the database up; its last line says how to restore it. `auto`: runner does. */
-  readonly backup: string | undefined;
-  /** Whether the migration is tried on a copy first, of the schema or of all. */
-  readonly isRehearsed: boolean;
-  readonly isFull: boolean;
-  /** A command of this version that tries it on a copy that the next one has migrated. */
-  readonly check: string | undefined;
-  /** A command that exits with 0 if the migrations of the release are in, and with 1 if not. */
-  readonly applied: string | undefined;
-  /** A command that removes what only versions from before this one need. */
-  readonly contract: string | undefined;
-  /** Of each of the commands, in ms. */
-  readonly timeout: number;
-}
-
 const DEFAULTS = { database: 'DATABASE_URL', timeout: 600_000 };
 
 const BACKUP_FORMS = 'auto, a command, or false';
@@ -69,21 +48,32 @@ export const MIGRATE_SCHEMA: Schema = {
   ],
 };
 
+export type MigrationRules = NonNullable<ReturnType<typeof migrationOf>>;
+
 /** undefined without the section. */
-export function migrationOf(given: unknown): MigrationRules | undefined {
+export function migrationOf(given: unknown) {
   if (given === undefined) return undefined;
   const section = given instanceof Map ? given : new Map<string, unknown>([['run', given]]);
-  const backup = section.get('backup') as string | undefined;
+  const text = (key: string) => section.get(key) as string | undefined;
+  const backup = text('backup');
   return {
-    run: section.get('run') as string,
-    first: section.get('first') as string | undefined,
-    database: (section.get('database') ?? DEFAULTS.database) as string,
+    run: text('run') as string,
+    /** At the first deploy of an app, instead of `run`. */
+    first: text('first'),
+    /** Name of the variable that has the URL of the database. */
+    database: text('database') ?? DEFAULTS.database,
+    /** A command that backs the database up; its last line says how to restore it. `auto`: runner does. */
     backup: backup === 'false' ? undefined : backup,
-    isRehearsed: section.get('rehearse') !== 'false',
-    isFull: section.get('rehearse') === 'full',
-    check: section.get('check') as string | undefined,
-    contract: section.get('contract') as string | undefined,
-    applied: section.get('applied') as string | undefined,
+    /** Whether the migration is tried on a copy first, of the schema or of all. */
+    isRehearsed: text('rehearse') !== 'false',
+    isFull: text('rehearse') === 'full',
+    /** A command of this version that tries it on a copy that the next one has migrated. */
+    check: text('check'),
+    /** A command that removes what only versions from before this one need. */
+    contract: text('contract'),
+    /** A command that exits with 0 if the migrations of the release are in, and with 1 if not. */
+    applied: text('applied'),
+    /** Of each of the commands, in ms. */
     timeout: milliseconds(section.get('timeout'), DEFAULTS.timeout),
   };
 }

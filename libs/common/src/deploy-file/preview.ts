@@ -2,14 +2,6 @@
 import { keys } from '../yaml/keys.ts';
 import { line } from './kinds.ts';
 
-/** What a preview does differently. */
-export interface PreviewRules {
-  /** Starts it as a process, whatever starts the app. */
-  readonly run: string | undefined;
-  /** Commands that make its own database, and drop it. */
-  readonly database: { readonly create: string; readonly drop: string } | undefined;
-}
-
 export const PREVIEW_SCHEMA = keys(
   {
     run: line('The command that starts a preview; needed unless start.type is process or none'),
@@ -25,11 +17,14 @@ export const PREVIEW_SCHEMA = keys(
   'What previews of pull requests do differently',
 );
 
-export function previewOf(section: ReadonlyMap<string, unknown> | undefined): PreviewRules {
+/** What a preview does differently. */
+export function previewOf(section: ReadonlyMap<string, unknown> | undefined) {
   const database = section?.get('database') as Map<string, string> | undefined;
   const [create, drop] = [database?.get('create'), database?.get('drop')];
   return {
+    /** Starts it as a process, whatever starts the app. */
     run: section?.get('run') as string | undefined,
+    /** Commands that make its own database, and drop it. */
     database: create !== undefined && drop !== undefined ? { create, drop } : undefined,
   };
 }

@@ -1,20 +1,20 @@
 /** Reads `.deploy.yml` of a commit: how an app is deployed. */
 
-import { type BuildLimits, limitsIn } from '../config/build-limits.ts';
-import { type Network, networkIn } from '../config/network.ts';
+import { limitsIn } from '../config/build-limits.ts';
+import { networkIn } from '../config/network.ts';
 import { packageAgeIn } from '../config/package-age.ts';
 import { readYaml } from '../yaml/read.ts';
 import { check, type FileName, problem, section, type Tree } from '../yaml/schema.ts';
-import { type Health, healthOf } from './health.ts';
+import { healthOf } from './health.ts';
 import type { Instance } from './instance.ts';
-import { type JobRules, jobsOf } from './jobs.ts';
-import { type MigrationRules, migrationOf } from './migrate.ts';
-import { type PreviewRules, previewOf } from './preview.ts';
+import { jobsOf } from './jobs.ts';
+import { migrationOf } from './migrate.ts';
+import { previewOf } from './preview.ts';
 import { DEPLOY_SCHEMA, HOOKS } from './schema.ts';
-import { type Start, startOf } from './start.ts';
+import { startOf } from './start.ts';
 import { checkTraffic, withTraffic } from './traffic.ts';
 import { type Fail, listOf, milliseconds } from './values.ts';
-import { canaryOf, type WatchRules, watchOf } from './watch.ts';
+import { canaryOf, watchOf } from './watch.ts';
 
 /** The file's name in the repository. */
 export const DEPLOY_FILE = '.deploy.yml';
@@ -27,44 +27,8 @@ export type Hook = (typeof HOOKS)[number];
  */
 export type NotifyChoice = 'all' | 'none' | 'both' | (string & {});
 
-/** `.deploy.yml` with all defaults filled in. */
-export interface DeployFile {
-  /** In the file's order. */
-  readonly instances: readonly Instance[];
-  readonly build: {
-    readonly run: readonly string[];
-    readonly timeout: number;
-    /** Names of the secrets that it gets. */
-    readonly env: readonly string[];
-    readonly limits: BuildLimits;
-  };
-  /** How old new packages must be before `fetch --deploy` deploys them, in ms; 0: any age. */
-  readonly minPackageAge: number;
-  readonly start: Start;
-  readonly stop: string | undefined;
-  /** Prints what the app has printed; only for type `command`. */
-  readonly logs: string | undefined;
-  readonly health: Health | undefined;
-  /** undefined: a release is not watched once it is live. */
-  readonly watch: WatchRules | undefined;
-  /** Shares of the requests that a release gets first, in percent, ascending. */
-  readonly canary: readonly number[];
-  /** undefined: a release does not change a database. */
-  readonly migrate: MigrationRules | undefined;
-  /** In the file's order. */
-  readonly jobs: readonly JobRules[];
-  /** Number of good releases to keep. */
-  readonly keep: number;
-  /** Paths inside a release that are linked to the instance's shared folder. */
-  readonly shared: readonly { readonly path: string; readonly folder: boolean }[];
-  readonly hooks: Readonly<Record<Hook, readonly string[]>>;
-  /** Time limit of each command of a hook, in ms. */
-  readonly hookTimeout: number;
-  /** Which hosts hooks may reach that are not part of the build. */
-  readonly hookNetwork: Network;
-  readonly notify: NotifyChoice;
-  readonly preview: PreviewRules;
-}
+/** `.deploy.yml` with all defaults filled in. Times in ms. */
+export type DeployFile = ReturnType<typeof readDeployFile>;
 
 /** Limit of the file, in bytes: larger than any that is written by hand. */
 export const DEPLOY_FILE_MAX = 65_536;
@@ -73,7 +37,7 @@ export const DEPLOY_FILE_MAX = 65_536;
  * Reads `.deploy.yml`, or the defaults without one. Throws `deploy_file_invalid` with line and key, and
  * with `name`, what the file is called.
  */
-export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE): DeployFile {
+export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE) {
   const file: FileName = { name, code: 'deploy_file_invalid' };
   const tree = bytes && readYaml(bytes, file);
   const values = tree
@@ -103,28 +67,39 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
     throw fail('shared', 'only works with a single instance: all instances use the same release');
   }
   return {
+    /** In the file's order. */
     instances,
     build: {
       run: listOf(buildMap.get('run')),
       timeout: milliseconds(buildMap.get('timeout'), 1_800_000),
+      /** Names of the secrets that it gets. */
       env: listOf(buildMap.get('env')),
       limits: limitsIn(buildMap),
     },
+    /** How old new packages must be before `fetch --deploy` deploys them; 0: any age. */
     minPackageAge: packageAgeIn(values.get('min_package_age')),
     start,
     stop: values.get('stop') as string | undefined,
+    /** Prints what the app has printed; only for type `command`. */
     logs: values.get('logs') as string | undefined,
     health: healthOf(section(values, 'health'), instances, fail),
+    /** undefined: a release is not watched once it is live. */
     watch: watchOf(values.get('watch'), fail),
+    /** Shares of the requests that a release gets first, in percent, ascending. */
     canary,
+    /** undefined: a release does not change a database. */
     migrate: migrationOf(values.get('migrate')),
     jobs: jobsOf(section(values, 'jobs'), instances, fail),
+    /** Number of good releases to keep. */
     keep: (values.get('keep') ?? 5) as number,
+    /** Paths inside a release that are linked to the instance's shared folder. */
     shared,
-    hooks: Object.fromEntries(
-      HOOKS.map((hook) => [hook, listOf(hooks?.get(hook))]),
-    ) as DeployFile['hooks'],
+    hooks: Object.fromEntries(HOOKS.map((hook) => [hook, listOf(hooks?.get(hook))])) as Readonly<
+      Record<Hook, readonly string[]>
+    >,
+    /** Time limit of each command of a hook. */
     hookTimeout: milliseconds(hooks?.get('timeout'), 60_000),
+    /** Which hosts hooks may reach that are not part of the build. */
     hookNetwork: networkIn(hooks?.get('network')),
     notify: notify ? notifyOf(notify.get('channel')) : 'none',
     preview: previewOf(section(values, 'preview')),

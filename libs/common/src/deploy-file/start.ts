@@ -52,15 +52,10 @@ export function startOf(start: Map<string, unknown> | undefined, fail: Fail): St
     timeout: milliseconds(start?.get('timeout'), 60_000),
     stopTimeout: milliseconds(start?.get('stop_timeout'), STOP_TIMEOUTS[type]),
   };
-  if (type === 'systemd') {
-    const [user, reload] = ['user', 'reload'].map((key) => start?.get(key) === true) as [
-      boolean,
-      boolean,
-    ];
-    return { type, unit: text('unit'), user, reload, ...limits };
-  }
-  if (type === 'compose')
-    return { type, file: (start?.get('file') as string | undefined) ?? 'compose.yaml', ...limits };
+  const is = (key: string) => start?.get(key) === true;
+  if (type === 'systemd')
+    return { type, unit: text('unit'), user: is('user'), reload: is('reload'), ...limits };
+  if (type === 'compose') return { type, file: text('file') ?? 'compose.yaml', ...limits };
   if (type !== 'pm2') return { type, run: text('run'), ...limits };
   if (needed[0] === 'config') return { type, config: text('config'), ...limits };
   return { type, run: text('run'), ...limits };

@@ -5,33 +5,14 @@ import { type Fail, listOf } from './values.ts';
 /** What happens to a release that is judged bad. */
 export type WatchPolicy = 'rollback' | 'report';
 
-/** How a release is watched. */
-export interface WatchRules {
-  /** How long, in ms. */
-  readonly for: number;
-  readonly policy: WatchPolicy;
-  /** Share of failing requests, from 0 to 1, that must be found. */
-  readonly errors: number;
-  /** How many times slower than before counts as slow. */
-  readonly latency: number;
-  /** Whether new lines of errors in the output count. */
-  readonly logs: boolean;
-  /** A command that must exit with 0. */
-  readonly run: string | undefined;
-  /** Path of the proxy's access log. */
-  readonly accessLog: string | undefined;
-  /** HAProxy's stats socket, and the backend of the app. */
-  readonly haproxy: { readonly socket: string; readonly backend: string } | undefined;
-  /** A Prometheus server, and an expression that has a result if something is wrong. */
-  readonly query: { readonly url: string; readonly expr: string } | undefined;
-}
-
 /** The longest watch, and the shortest that can judge anything, in ms. */
 const LONGEST = 86_400_000;
 const SHORTEST = 10_000;
 
+export type WatchRules = NonNullable<ReturnType<typeof watchOf>>;
+
 /** Throws what the section gets wrong. */
-export function watchOf(given: unknown, fail: Fail): WatchRules | undefined {
+export function watchOf(given: unknown, fail: Fail) {
   if (given === undefined || given === false) return undefined;
   const section = given instanceof Map ? given : new Map<string, unknown>([['for', given]]);
   const text = section.get('for');
@@ -44,10 +25,14 @@ export function watchOf(given: unknown, fail: Fail): WatchRules | undefined {
     throw fail('watch', 'takes access_log or haproxy, not both');
   const query = section.get('query') as Map<string, string> | undefined;
   return {
+    /** How long, in ms. */
     for: length,
     policy: (section.get('policy') ?? 'rollback') as WatchPolicy,
+    /** Share of failing requests, from 0 to 1, that must be found. */
     errors: percentage(section.get('errors'), 5, fail) / 100,
+    /** How many times slower than before counts as slow. */
     latency: times(section.get('latency'), 2, fail),
+    /** Whether new lines of errors in the output count. */
     logs: section.get('logs') !== false,
     run: section.get('run') as string | undefined,
     accessLog: section.get('access_log') as string | undefined,

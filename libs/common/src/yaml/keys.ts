@@ -65,6 +65,12 @@ export const keys = (
   ...about(description),
 });
 
+/** A section with these keys, among others. */
+export const openKeys = (
+  properties: Readonly<Record<string, Schema>>,
+  description?: string,
+): ObjectSchema => ({ ...keys(properties, description), additionalProperties: true });
+
 /** A section whose keys are names. */
 export const named = (
   each: Schema,
