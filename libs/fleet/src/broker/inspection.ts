@@ -91,16 +91,8 @@ async function logins(monitor: Broker): Promise<{ key: string; account: string }
   }
 }
 
-/** How a broker compares with what was printed for it. */
-export interface Comparison {
-  /** A sentence for each difference, the worst first. */
-  readonly problems: readonly string[];
-  /** Servers that are not logged in: which account their key leads to cannot be asked. */
-  readonly unseen: readonly string[];
-}
-
 /** `monitor` is logged in with the key of `broker check`. */
-export async function comparedWith(monitor: Broker, setup: BrokerSetup): Promise<Comparison> {
+export async function comparedWith(monitor: Broker, setup: BrokerSetup) {
   const missing: string[] = [];
   const different: string[] = [];
   for (const [account, printed] of printedAccess(setup)) {
@@ -111,7 +103,9 @@ export async function comparedWith(monitor: Broker, setup: BrokerSetup): Promise
   const live = await logins(monitor);
   const unseen = setup.servers.filter(({ nkey }) => !live?.some(({ key }) => key === nkey));
   return {
+    /** A sentence for each difference, the worst first. */
     problems: [...loginProblems(live, setup), ...missing, ...different],
+    /** Servers that are not logged in: which account their key leads to cannot be asked. */
     unseen: unseen.map(({ server }) => server),
   };
 }

@@ -4,12 +4,7 @@ import { dirname, join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
 import { keys, list, named } from '@runner/common/yaml/keys';
 import { section } from '@runner/common/yaml/schema';
-import {
-  BROKER_SCHEMA,
-  type BrokerAddress,
-  brokerAddress,
-  readSettings,
-} from './broker-address.ts';
+import { BROKER_SCHEMA, brokerAddress, readSettings } from './broker-address.ts';
 import { serverName } from './names.ts';
 
 export const agentFiles = (root: string) => ({
@@ -20,19 +15,7 @@ export const agentFiles = (root: string) => ({
 });
 
 /** `agent.yml`. */
-export interface AgentConfig {
-  readonly server: string;
-  readonly broker: BrokerAddress | undefined;
-  /** OpenSSH's allowed_signers file: the operators' public keys. */
-  readonly allowedSigners: string;
-  /** What each operator may order; undefined: every signer may order everything. */
-  readonly allow: ReadonlyMap<string, Allowance> | undefined;
-}
-/** undefined means all. */
-interface Allowance {
-  readonly apps: readonly string[] | undefined;
-  readonly verbs: readonly string[] | undefined;
-}
+export type AgentConfig = Awaited<ReturnType<typeof readAgent>>;
 
 const TEXTS = list({ type: 'string' });
 const SCHEMA = keys(
@@ -47,7 +30,7 @@ const SCHEMA = keys(
 );
 
 /** Throws `fleet_not_configured`, `config_invalid`, `insecure_address`. */
-export async function readAgent(root: string): Promise<AgentConfig> {
+export async function readAgent(root: string) {
   const values = await readSettings(agentFiles(root).config, root, SCHEMA, 'runner agent init');
   const [broker, allow] = [section(values, 'broker'), section(values, 'allow')];
   const texts = (of: Map<string, unknown>, key: string) => of.get(key) as string[] | undefined;
@@ -55,7 +38,9 @@ export async function readAgent(root: string): Promise<AgentConfig> {
     server: serverName(values.get('server') as string),
     broker:
       broker && brokerAddress(String(broker.get('url')), broker.get('ca') as string | undefined),
+    /** OpenSSH's allowed_signers file: the operators' public keys. */
     allowedSigners: (values.get('allowed_signers') as string) ?? '/etc/runner/allowed_signers',
+    /** What each operator may order, of apps and verbs all if undefined; undefined: every signer may order everything. */
     allow:
       allow &&
       new Map(

@@ -9,12 +9,7 @@ import { jsonObject } from '@runner/common/text/json';
 import { durationOf } from '@runner/common/text/time';
 import { keys, matching, whole } from '@runner/common/yaml/keys';
 import { section } from '@runner/common/yaml/schema';
-import {
-  BROKER_SCHEMA,
-  type BrokerAddress,
-  brokerAddress,
-  readSettings,
-} from './broker-address.ts';
+import { BROKER_SCHEMA, brokerAddress, readSettings } from './broker-address.ts';
 import { SERVER_NAME } from './names.ts';
 
 export const operatorFiles = (root: string) => ({
@@ -23,20 +18,6 @@ export const operatorFiles = (root: string) => ({
   servers: join(root, 'fleet/servers'),
   rollouts: join(root, 'fleet/rollouts'),
 });
-
-/** `fleet.yml`. */
-export interface FleetConfig {
-  readonly broker: BrokerAddress;
-  /** The operator's name in allowed_signers; undefined: the user's. */
-  readonly by: string | undefined;
-  /** Path of the key that signs orders; the `.pub` file if ssh-agent or a security key holds it. */
-  readonly key: string | undefined;
-  readonly canary: number;
-  readonly maxParallel: number;
-  readonly maxFailures: number;
-  /** In ms. */
-  readonly deadline: number;
-}
 
 const SCHEMA = keys(
   {
@@ -54,8 +35,8 @@ const SCHEMA = keys(
   ['broker'],
 );
 
-/** Throws `fleet_not_configured`, `config_invalid`, `insecure_address`. */
-export async function readFleet(root: string): Promise<FleetConfig> {
+/** Reads `fleet.yml`. Throws `fleet_not_configured`, `config_invalid`, `insecure_address`. */
+export async function readFleet(root: string) {
   const values = await readSettings(operatorFiles(root).config, root, SCHEMA, 'runner fleet init');
   const text = (of: Map<string, unknown> | undefined, key: string) =>
     of?.get(key) as string | undefined;
@@ -64,11 +45,14 @@ export async function readFleet(root: string): Promise<FleetConfig> {
     (defaults?.get(key) as number | undefined) ?? otherwise;
   return {
     broker: brokerAddress(text(broker, 'url') ?? '', text(broker, 'ca')),
+    /** The operator's name in allowed_signers; undefined: the user's. */
     by: text(values, 'by'),
+    /** Path of the key that signs orders; the `.pub` file if ssh-agent or a security key holds it. */
     key: text(values, 'key'),
     canary: number('canary', 1),
     maxParallel: number('max_parallel', 1),
     maxFailures: number('max_failures', 0),
+    /** In ms. */
     deadline: durationOf(text(defaults, 'deadline') ?? '15m') ?? 900_000,
   };
 }

@@ -6,14 +6,10 @@ import { publicKeyOf, readSecretFile, readSignKey } from '@runner/fleet/order/se
 import { INIT } from '../orders/agent.ts';
 
 /** The input of `runner fleet add`. */
-export interface AgentKeys {
-  readonly server: string;
-  readonly nkey: string;
-  readonly key: string;
-}
+export type AgentKeys = Awaited<ReturnType<typeof keysOf>>;
 
 /** The public keys of this server. */
-export async function keysOf(paths: Paths): Promise<AgentKeys> {
+export async function keysOf(paths: Paths) {
   const { login, signKey } = agentFiles(paths.root);
   const { server } = await readAgent(paths.root);
   const nkey = loginKeyOf(readSecretFile(login, INIT), login);

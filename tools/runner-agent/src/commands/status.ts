@@ -3,7 +3,6 @@ import { command } from '@runner/common/cli/command';
 import { liveHolder } from '@runner/common/files/lock';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { OrderStatus } from '@runner/fleet/order/result';
 import { resultOf } from '@runner/fleet/order/result';
 import type { ServerState } from '@runner/fleet/order/state';
 import { type Agent, openAgent } from '../orders/agent.ts';
@@ -11,50 +10,13 @@ import { connect } from '../orders/connect.ts';
 import { allEntries } from '../orders/ledger.ts';
 import { Shipper } from '../run/ship.ts';
 
-interface OrderRow {
-  readonly order: string;
-  readonly verb: string;
-  readonly app: string;
-  readonly by: string;
-  readonly issued: string;
-  /** null: it is running, or the agent was killed while it ran. */
-  readonly status: OrderStatus | null;
-}
-
-interface AgentStatus {
-  readonly server: string;
-  /** Process id of `agent run`; null: not running. */
-  readonly pid: number | null;
-  readonly since: string | null;
-  readonly broker: string | null;
-  /** Error code of the broker connection; null: the broker answers. */
-  readonly error: string | null;
-  readonly events: ServerState['events'] | null;
-  readonly orders: readonly OrderRow[];
-}
-
 /** How many orders are shown, newest first. */
 const SHOWN = 10;
 
 export const status = command({
   name: 'status',
   about: 'Show whether the agent runs, its newest orders, and what is left to send',
-  async run({ io, paths }) {
-    const agent = await openAgent(io, paths);
-    const { server, broker } = agent.config;
-    const holder = liveHolder(join(paths.locksDir, '.agent-run.lock'));
-    const { error, events } = await askBroker(agent);
-    const value: AgentStatus = {
-      server,
-      pid: holder?.pid ?? null,
-      since: holder?.since ?? null,
-      broker: broker?.url ?? null,
-      error,
-      events,
-      orders: newestOrders(agent),
-    };
-    return { value };
-  },
+  run: async ({ io, paths }) => ({ value: await statusOf(await openAgent(io, paths)) }),
   human: ({ server, pid, since, broker, error, events, orders }: AgentStatus, style) => {
     const runs = pid === null ? style.red('not running') : `running since ${since ?? '?'} (${pid})`;
     const there = error === null ? 'answers' : style.red(error);
@@ -72,7 +34,23 @@ export const status = command({
   },
 });
 
-function newestOrders({ paths }: Agent): OrderRow[] {
+type AgentStatus = Awaited<ReturnType<typeof statusOf>>;
+
+async function statusOf(agent: Agent) {
+  const { server, broker } = agent.config;
+  const holder = liveHolder(join(agent.paths.locksDir, '.agent-run.lock'));
+  return {
+    server,
+    /** Process id of `agent run`; null: not running. */
+    pid: holder?.pid ?? null,
+    since: holder?.since ?? null,
+    broker: broker?.url ?? null,
+    ...(await askBroker(agent)),
+    orders: newestOrders(agent),
+  };
+}
+
+function newestOrders({ paths }: Agent) {
   return allEntries(paths)
     .map(({ order: { id, verb, app, issued }, entry }) => ({
       order: id,
@@ -80,13 +58,17 @@ function newestOrders({ paths }: Agent): OrderRow[] {
       app,
       by: entry.order.by,
       issued,
+      /** null: it is running, or the agent was killed while it ran. */
       status: (entry.result && resultOf(entry.result.body)?.status) ?? null,
     }))
     .sort((a, b) => (a.issued < b.issued ? 1 : -1))
     .slice(0, SHOWN);
 }
 
-async function askBroker(agent: Agent): Promise<Pick<AgentStatus, 'error' | 'events'>> {
+/** Error code of the broker connection; null: the broker answers. */
+async function askBroker(
+  agent: Agent,
+): Promise<{ error: string | null; events: ServerState['events'] | null }> {
   if (!agent.config.broker) return { error: null, events: null };
   try {
     const broker = await connect(agent, 'status');

@@ -5,12 +5,6 @@ import { comparedWith, loginKeyOf, monitorSeed, openBroker } from '@runner/fleet
 import { operatorFiles, readFleet, readServers } from '@runner/fleet/files/operator';
 import { readLogin, withFleet } from '../rollout/connect.ts';
 
-interface BrokerCheck {
-  readonly version: string;
-  readonly servers: number;
-  readonly warnings: readonly string[];
-}
-
 export const broker = command({
   name: 'broker',
   about: 'Print the configuration of the broker, or check that it is loaded',
@@ -90,7 +84,9 @@ type BrokerContext = Pick<Context, 'paths'> & { readonly options: { readonly sto
 /** Older versions have published vulnerabilities. */
 const SAFE = [2, 10, 27];
 
-async function checkBroker(context: BrokerContext): Promise<BrokerCheck> {
+type BrokerCheck = Awaited<ReturnType<typeof checkBroker>>;
+
+async function checkBroker(context: BrokerContext) {
   const servers = readServers(context.paths.root);
   return withFleet(context, async (connection) => {
     const unseen = await compareAccounts(context);

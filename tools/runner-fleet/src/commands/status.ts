@@ -5,28 +5,12 @@ import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { chooseServers } from '@runner/fleet/files/operator';
 import { orderOf } from '@runner/fleet/order/order';
-import type { AppOnServer, ServerState } from '@runner/fleet/order/state';
+import type { AppOnServer } from '@runner/fleet/order/state';
 import { withFleet } from '../rollout/connect.ts';
 import { NO_ANSWER } from '../rollout/line.ts';
 import { askAll, lastState, type PingReply } from '../rollout/presence.ts';
 import { rolloutOf } from '../rollout/rollout.ts';
 import { ON } from './plumbing.ts';
-
-interface ServerRow {
-  readonly server: string;
-  readonly groups: readonly string[];
-  /** bad: the reply, or what an offline server stored last, is not signed by it or cannot be read. */
-  readonly state: 'up' | 'offline' | 'bad';
-  /** What is bad. */
-  readonly problem: string | null;
-  readonly ping_ms: number | null;
-  readonly last_seen: string | null;
-  readonly clock_skew_ms: number | null;
-  readonly agent: string | null;
-  readonly apps: readonly (AppOnServer & { readonly behind: boolean })[];
-  readonly events: ServerState['events'] | null;
-  readonly junk: number | null;
-}
 
 /** A clock that is off by more is marked, in ms. */
 const SKEW = 60_000;
@@ -62,17 +46,18 @@ export const status = command({
   human: ({ servers }: { servers: ServerRow[] }) => servers.map(rowText).join(''),
 });
 
-async function rowOf(
-  broker: Broker,
-  { server, state, problem: wrong, ping_ms, skew }: PingReply,
-): Promise<ServerRow> {
+type ServerRow = Awaited<ReturnType<typeof rowOf>>;
+
+async function rowOf(broker: Broker, { server, state, problem: wrong, ping_ms, skew }: PingReply) {
   const last = state ? undefined : await lastState(broker, server);
   const known = state ?? (last && 'value' in last ? last.value : undefined);
   const problem = wrong ?? (last && 'problem' in last ? last.problem : null);
   return {
     server: server.server,
     groups: server.groups,
+    /** bad: the reply, or what an offline server stored last, is not signed by it or cannot be read. */
     state: state ? 'up' : problem === null ? 'offline' : 'bad',
+    /** What is bad. */
     problem,
     ping_ms: state ? ping_ms : null,
     last_seen: known?.at ?? null,

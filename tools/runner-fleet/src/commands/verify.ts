@@ -10,15 +10,6 @@ import { withFleet } from '../rollout/connect.ts';
 import { askAll, type PingReply } from '../rollout/presence.ts';
 import { SERVER } from './events.ts';
 
-interface Verified {
-  readonly server: string;
-  readonly batches: number;
-  /** How many times records were rotated away before they were sent. */
-  readonly gaps: number;
-  readonly results: number;
-  readonly problems: readonly string[];
-}
-
 export const verify = command({
   name: 'verify',
   about: 'Check that no event or result in the broker is forged or missing',
@@ -53,10 +44,9 @@ const gapWords = (gaps: number) =>
         `${counted(gaps, 'gap')}: records are missing: rotated away before they were sent, or too long to send`,
       ];
 
-async function verified(
-  broker: Broker,
-  { server: of, state, problem }: PingReply,
-): Promise<Verified> {
+type Verified = Awaited<ReturnType<typeof verified>>;
+
+async function verified(broker: Broker, { server: of, state, problem }: PingReply) {
   const source = new ServerEvents(of);
   const sent = state?.events.sent ?? 0;
   // Reading them is what counts and checks them.

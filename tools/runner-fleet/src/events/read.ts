@@ -8,14 +8,6 @@ import type { FleetServer } from '@runner/fleet/files/operator';
 /** The broker, or the output of `runner agent ship`. */
 export type EventSource = Pick<Broker, 'all'>;
 
-/** The lines of one message of a server. */
-export interface Lines {
-  readonly server: string;
-  readonly bytes: Buffer;
-  /** Lines before these were rotated away on the server before they were sent. */
-  readonly gap: boolean;
-}
-
 /** The events of one server, read once from start to end. */
 export class ServerEvents {
   readonly server: FleetServer;
@@ -53,8 +45,8 @@ export class ServerEvents {
     this.keys = new ServerKeys(this.server);
   }
 
-  /** The lines that are new since the last call. */
-  async *unread(broker: EventSource): AsyncGenerator<Lines> {
+  /** The lines that are new since the last call; `gap`: lines before them were rotated away before they were sent. */
+  async *unread(broker: EventSource) {
     const { server } = this.server;
     for await (const stored of broker.all('EVENTS', subjects.events(server), this.seq)) {
       this.seq = stored.seq + 1;

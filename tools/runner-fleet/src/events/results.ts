@@ -7,12 +7,7 @@ import { readSigned } from '@runner/fleet/order/received';
 import { resultField } from '@runner/fleet/order/result';
 import { digestOf } from '@runner/fleet/order/seal';
 
-export interface CheckedResults {
-  readonly results: number;
-  readonly problems: readonly string[];
-}
-
-export async function checkResults(broker: Broker, of: FleetServer): Promise<CheckedResults> {
+export async function checkResults(broker: Broker, of: FleetServer) {
   const { server } = of;
   const keys = new ServerKeys(of);
   const problems: string[] = [];

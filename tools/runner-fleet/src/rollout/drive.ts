@@ -24,20 +24,6 @@ export interface RolloutPlan {
   readonly wait: number;
 }
 
-/** The last line of a rollout. */
-export interface RolloutSummary {
-  readonly rollout: string;
-  readonly result: Exclude<Rollout['state'], 'running'>;
-  readonly done: number;
-  readonly failed: number;
-  readonly not_ordered: number;
-  readonly no_answer: number;
-  /** Of those that are done: the watch of the release was not judged. */
-  readonly not_judged: number;
-  /** Whether `resume` would order anything. */
-  readonly resumable: boolean;
-}
-
 /** The canary first, then `maxParallel` servers at a time. */
 export function batchesOf(
   servers: readonly FleetServer[],
@@ -131,21 +117,27 @@ async function isLost(claim: AppClaim | undefined, next: readonly FleetServer[])
   return claim !== undefined && !(await claim.allows(next.map(({ server }) => server)));
 }
 
+/** The last line of a rollout. */
+export type RolloutSummary = ReturnType<typeof summaryOf>;
+
 function summaryOf(
   rollout: string,
   servers: number,
   lines: readonly ServerLine[],
   { by, claim }: { by: string | undefined; claim: AppClaim | undefined },
-): RolloutSummary {
+) {
   const done = lines.filter(isGood).length;
   const no_answer = lines.filter(({ status }) => status === 'no_answer').length;
+  /** Of those that are done: the watch of the release was not judged. */
   const not_judged = lines.filter((line) => isGood(line) && line.code === NOT_JUDGED).length;
   const failed = lines.length - done - no_answer;
   const not_ordered = servers - lines.length;
-  const ended = failed > 0 || not_ordered > 0 ? 'stopped' : no_answer > 0 ? 'incomplete' : 'done';
-  const result = by ? 'interrupted' : claim?.lost ? 'cancelled' : ended;
+  const ended: Rollout['state'] =
+    failed > 0 || not_ordered > 0 ? 'stopped' : no_answer > 0 ? 'incomplete' : 'done';
+  const result: Rollout['state'] = by ? 'interrupted' : claim?.lost ? 'cancelled' : ended;
   // A hold is not claimed: a later rollout of the app may be newer. A lost claim belongs to someone else.
   const isOpen = not_ordered > 0 || !lines.every(isFinished);
+  /** Whether `resume` would order anything. */
   const resumable = isOpen && claim !== undefined && !claim.lost;
   return { rollout, result, done, failed, not_ordered, no_answer, not_judged, resumable };
 }

@@ -21,22 +21,13 @@ const OF_COMMIT = new Set([
   'watch_bad',
 ]);
 
-export interface Fetched {
-  readonly commit: string | null;
-  readonly version: string | null;
-  /** Where to deploy it. */
-  readonly servers: readonly FleetServer[];
-  /** 1 if a server could not look. */
-  readonly status: number;
-}
-
 /** Notes why servers are left out. Throws `commit_disagrees`, or what the servers say if none could look. */
 export async function newCommit(
   context: Pick<Context, 'io' | 'note'>,
   broker: Broker,
   servers: readonly FleetServer[],
   app: string,
-): Promise<Fetched> {
+) {
   const heads = await headsOf(context, broker, servers, { app, fetch: true });
   const bad = heads.filter(({ commit }) => commit === null);
   const [first] = bad;
@@ -52,7 +43,9 @@ export async function newCommit(
   const isLeft = found.some(({ decision }) => OF_COMMIT.has(decision?.result ?? ''));
   return {
     ...(agreedCommit(fresh) ?? { commit: null, version: null }),
+    /** Where to deploy it. */
     servers: isLeft ? [] : fresh.map(({ server }) => server),
+    /** 1 if a server could not look. */
     status: bad.length > 0 ? EXIT.failed : EXIT.ok,
   };
 }

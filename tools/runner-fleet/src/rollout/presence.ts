@@ -14,20 +14,11 @@ import {
   stateField,
 } from '@runner/fleet/order/state';
 
-export interface PingReply {
-  readonly server: FleetServer;
-  /** undefined: it did not answer, or its reply does not count. */
-  readonly state: ServerState | undefined;
-  /** Why its reply does not count. */
-  readonly problem: string | undefined;
-  readonly ping_ms: number;
-  /** How far the server's clock is ahead, in ms. */
-  readonly skew: number;
-}
-
 /** Timeouts in ms: of a ping, and of one that has to contact the code host. */
 const PING = 2_000;
 const HEAD = 60_000;
+
+export type PingReply = Awaited<ReturnType<typeof askAll>>[number];
 
 /** Pings all servers at once. */
 export async function askAll(
@@ -35,7 +26,7 @@ export async function askAll(
   broker: Broker,
   servers: readonly FleetServer[],
   question: Omit<PingQuestion, 'nonce'> = {},
-): Promise<PingReply[]> {
+) {
   return Promise.all(
     servers.map(async (server) => {
       const nonce = String(io.random());
@@ -44,7 +35,15 @@ export async function askAll(
       const text = JSON.stringify({ nonce, ...question });
       const answer = await broker.request(subjects.ping(server.server), text, timeout);
       const ping_ms = Math.round(io.elapsed() - began);
-      const nothing = { server, state: undefined, problem: undefined, ping_ms, skew: 0 };
+      const nothing = {
+        server,
+        /** undefined: it did not answer, or its reply does not count, because of `problem`. */
+        state: undefined as ServerState | undefined,
+        problem: undefined as string | undefined,
+        ping_ms,
+        /** How far the server's clock is ahead, in ms. */
+        skew: 0,
+      };
       if (answer === undefined) return nothing;
       const received = receive('state', answer, server, stateField);
       if ('problem' in received) return { ...nothing, problem: received.problem };
