@@ -17,23 +17,6 @@ import { previousOfAll } from '@runner/deploy/instances/target';
 import { underLock } from '@runner/deploy/journal/lock';
 import { accountOf, asOwner, ended } from './programs.ts';
 
-/** What `runner setup --facts` prints. */
-export interface AppFacts {
-  app: string;
-  /** Of the commit from which `deploy_file` is; null without one. */
-  version: string | null;
-  /** The text of `.deploy.yml`; null if the commit has none, or the app is not registered. */
-  deploy_file: string | null;
-  /** Whether a version is active. */
-  active: boolean;
-  /** Units that run now. */
-  units: string[];
-  /** Enabled units that the app no longer uses. */
-  left: string[];
-  /** `proxy_user` of config.yml. */
-  proxy_user: string | null;
-}
-
 /** Which `.deploy.yml`: of the active release, else of the newest commit; `next`: always that; `none`. */
 export type WhichFile = 'active' | 'next' | 'none';
 
@@ -88,7 +71,10 @@ export async function factsOf(server: Server, app: string, which: WhichFile): Pr
   throw new Failure(code ?? 'setup_failed', said || 'the facts about the app could not be read');
 }
 
-function checked(app: string, answer: Readonly<Record<string, unknown>>): AppFacts {
+/** What `runner setup --facts` prints. */
+export type AppFacts = ReturnType<typeof checked>;
+
+function checked(app: string, answer: Readonly<Record<string, unknown>>) {
   const text = (name: string) =>
     typeof answer[name] === 'string' ? (answer[name] as string) : null;
   const units = (name: string) =>
@@ -97,11 +83,17 @@ function checked(app: string, answer: Readonly<Record<string, unknown>>): AppFac
     );
   return {
     app,
+    /** Of the commit from which `deploy_file` is; null without one. */
     version: text('version'),
+    /** The text of `.deploy.yml`; null if the commit has none, or the app is not registered. */
     deploy_file: text('deploy_file'),
+    /** Whether a version is active. */
     active: answer.active === true,
+    /** Units that run now. */
     units: units('units'),
+    /** Enabled units that the app no longer uses. */
     left: units('left'),
+    /** `proxy_user` of config.yml. */
     proxy_user: text('proxy_user'),
   };
 }

@@ -85,15 +85,12 @@ export const setup = command({
     const given = text === undefined ? null : readGiven(io, text, FILE_MAX, '.deploy.yml');
     if ((options.cert === undefined) !== (options.key === undefined))
       throw usage('--cert and --key go together');
-    const server = { io, paths };
-    if (options.print || options.facts) {
-      const facts = {
-        ...(await factsOf(server, app, which)),
-        ...(given !== null && { deploy_file: given }),
-      };
-      if (options.facts) return { value: facts };
-      return { value: printPlan(needsOf(context, facts)) };
-    }
+    const read = async () => {
+      const facts = await factsOf({ io, paths }, app, which);
+      return given === null ? facts : { ...facts, deploy_file: given };
+    };
+    if (options.facts) return { value: await read() };
+    if (options.print) return { value: printPlan(needsOf(context, await read())) };
     if (io.uid !== 0 && !io.env.RUNNER_ETC)
       throw new Failure(
         'not_writable',
@@ -102,11 +99,7 @@ export const setup = command({
     const lock = lockSetup(context);
     try {
       if (options.undo) return { value: undo(context, recordOf(context, app)) };
-      const facts = {
-        ...(await factsOf(server, app, which)),
-        ...(given !== null && { deploy_file: given }),
-      };
-      return { value: setUp(context, needsOf(context, facts)) };
+      return { value: setUp(context, needsOf(context, await read())) };
     } finally {
       lock.release();
     }

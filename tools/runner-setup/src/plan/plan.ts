@@ -9,14 +9,9 @@ import { siteThings } from './site.ts';
 import { unitThings } from './unit.ts';
 
 /** What setup would do. */
-export interface SetupPlan {
-  readonly reports: ThingReport[];
-  /** What it made before and nothing needs now. */
-  readonly stale: readonly MadeThing[];
-  readonly notes: readonly string[];
-}
+export type SetupPlan = ReturnType<typeof planOf>;
 
-export function planOf(needs: AppNeeds): SetupPlan {
+export function planOf(needs: AppNeeds) {
   const { machine } = needs;
   const parts = [unitThings(needs), leftUnits(needs), siteThings(needs)];
   const all = parts.flatMap((part) => part.things);
@@ -27,6 +22,7 @@ export function planOf(needs: AppNeeds): SetupPlan {
   );
   return {
     reports,
+    /** What it made before and nothing needs now. */
     stale: removable(needs, staleEntries(machine, [...things, ...later])),
     notes: parts.flatMap((part) => part.notes),
   };

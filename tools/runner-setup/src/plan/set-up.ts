@@ -5,9 +5,8 @@ import { harmless } from '@runner/common/text/harmless';
 import { canAsk, confirm, isYes } from '@runner/common/tokens/prompt';
 import { readRecord, type SetupRecord } from '@runner/deploy/instances/setup-record';
 import { makeAll, takenOver, undoAll } from '../steps/apply.ts';
-import { busyUsers, kindOf } from '../steps/kinds.ts';
+import { busyUsers } from '../steps/kinds.ts';
 import { type Machine, saveRecord } from '../steps/machine.ts';
-import { thingOf } from '../steps/thing.ts';
 import type { AppNeeds } from './needs.ts';
 import { planOf, type SetupPlan } from './plan.ts';
 import { requireReadable } from './proxy.ts';
@@ -19,6 +18,7 @@ import {
   stepLine,
   stepOf,
   undoneStep,
+  undoWords,
 } from './show.ts';
 
 type AskingContext = Pick<Context, 'io' | 'format'> & {
@@ -138,7 +138,7 @@ function confirmPlan({ io, options }: AskingContext, needs: AppNeeds, plan: Setu
       report.state = 'kept';
   }
   const wanted = plan.reports.filter(({ state }) => state === 'wanted');
-  const gone = plan.stale.map((each) => `    undo: ${kindOf(each.kind).what(thingOf(each))}\n`);
+  const gone = plan.stale.map((each) => `    ${undoWords(each)}\n`);
   const steps = wanted.map((each) => stepOf(machine, each));
   const later = stepsAfterCertificates(needs, plan.reports);
   show(`${planText([...steps, ...later])}${gone.join('')}`);
@@ -162,7 +162,7 @@ export function undo(
     );
   if (!options.yes) {
     if (!canAsk(io)) throw notProvided('--yes (stdin is not a terminal)');
-    const lines = made.map((each) => `undo: ${kindOf(each.kind).what(thingOf(each))}\n`).reverse();
+    const lines = made.map((each) => `${undoWords(each)}\n`).reverse();
     io.stderr.write(harmless(lines.join('')));
     confirm(io, 'Undo all of this?');
   }

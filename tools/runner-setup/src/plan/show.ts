@@ -2,6 +2,7 @@
 import { difference } from '@runner/common/files/difference';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { word } from '@runner/common/text/shell';
+import type { MadeThing } from '@runner/deploy/instances/setup-record';
 import type { ThingReport, UndoneThing } from '../steps/apply.ts';
 import { contentsAt, wantedOf } from '../steps/files.ts';
 import { kindOf } from '../steps/kinds.ts';
@@ -53,10 +54,10 @@ export function diffOf({ env }: Machine, thing: FileThing): string {
   return difference(env, [`${thing.path} (now)`, `${thing.path} (setup)`], now, wantedOf(thing));
 }
 
+export const undoWords = (entry: MadeThing) => `undo: ${kindOf(entry.kind).what(thingOf(entry))}`;
+
 export function undoneStep({ entry, state, why }: UndoneThing): SetupStep {
-  const thing = thingOf(entry);
-  const what = `undo: ${kindOf(entry.kind).what(thing)}`;
-  return { step: what, kind: entry.kind, state, ...(why !== undefined && { why }) };
+  return { step: undoWords(entry), kind: entry.kind, state, ...(why !== undefined && { why }) };
 }
 
 /** The steps that remain, with the whole of each file or its difference. */

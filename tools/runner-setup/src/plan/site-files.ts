@@ -24,16 +24,15 @@ const pathsOf = (things: readonly Thing[]) =>
 const hasIpv6 = () => existsSync('/proc/net/if_inet6');
 
 /** The test and the reload of a proxy, for the files before it. */
-function withReload(things: readonly Thing[], name: string, test: Argv): Thing[] {
-  const reload: ReloadThing = {
-    kind: 'reload',
-    name,
-    test,
-    run: [['systemctl', 'reload-or-restart', name]],
-    back: [['systemctl', 'try-reload-or-restart', name]],
-    paths: pathsOf(things),
-  };
-  return [...things, reload];
+function withReload(
+  things: readonly Thing[],
+  name: string,
+  test: Argv,
+  how: Partial<Pick<ReloadThing, 'run' | 'back'>> = {},
+): Thing[] {
+  const run: Argv[] = [['systemctl', 'reload-or-restart', name]];
+  const back: Argv[] = [['systemctl', 'try-reload-or-restart', name]];
+  return [...things, { kind: 'reload', name, test, run, back, ...how, paths: pathsOf(things) }];
 }
 
 export function nginxThings({ app, machine: { env } }: AppNeeds, sites: readonly Site[]): Thing[] {
@@ -42,21 +41,15 @@ export function nginxThings({ app, machine: { env } }: AppNeeds, sites: readonly
   const path = join(etc, `nginx/conf.d/runner-${app}.conf`);
   const text = nginxText(app, sites, hasIpv6(), acme);
   const test: Argv = ['nginx', '-t', '-c', join(etc, 'nginx/nginx.conf')];
-  const site: Thing[] = [
-    { kind: 'folder', path: acme },
-    { kind: 'file', path, text },
-  ];
-  return withReload(site, 'nginx', test);
+  const site: Thing = { kind: 'file', path, text };
+  return withReload([{ kind: 'folder', path: acme }, site], 'nginx', test);
 }
 
 export function caddyThings({ app, machine: { env } }: AppNeeds, sites: readonly Site[]): Thing[] {
   const main = join(etcOf(env), 'caddy/Caddyfile');
+  const path = join(etcOf(env), `caddy/runner/${app}.caddyfile`);
   const site: Thing[] = [
-    {
-      kind: 'file',
-      path: join(etcOf(env), `caddy/runner/${app}.caddyfile`),
-      text: caddyText(app, sites),
-    },
+    { kind: 'file', path, text: caddyText(app, sites) },
     { kind: 'line', path: main, line: 'import runner/*.caddyfile' },
   ];
   const test: Argv = ['caddy', 'validate', '--adapter', 'caddyfile', '--config', main];
@@ -90,20 +83,17 @@ export function haproxyThings(needs: AppNeeds, sites: readonly Site[]): NeededTh
   ];
   const test: Argv = ['haproxy', '-c', '-f', main, '-f', folder];
   const daemon: Argv = ['systemctl', 'daemon-reload'];
-  const reload: ReloadThing = {
-    kind: 'reload',
-    name: 'haproxy',
-    test,
-    run: [daemon, ['systemctl', readsFolder(folder) ? 'reload-or-restart' : 'restart', 'haproxy']],
-    back: [daemon, ['systemctl', 'try-restart', 'haproxy']],
-    paths: pathsOf(things),
-  };
+  const run: Argv = ['systemctl', readsFolder(folder) ? 'reload-or-restart' : 'restart', 'haproxy'];
+  const back: Argv = ['systemctl', 'try-restart', 'haproxy'];
   const hasChroot = /^\s*chroot\s/m.test(
     orElse(() => readTextIfThere(main, SETUP_FILE_MAX), '') ?? '',
   );
   const isHidden = hasChroot && sites.some(({ target }) => 'socket' in target);
   const words = `HAProxy cannot reach the socket of ${app} from its chroot: remove the line chroot from ${main}, then run systemctl restart haproxy`;
-  return { things: [...things, reload], notes: isHidden ? [words] : [] };
+  return {
+    things: withReload(things, 'haproxy', test, { run: [daemon, run], back: [daemon, back] }),
+    notes: isHidden ? [words] : [],
+  };
 }
 
 /** Adds a folder to the configuration that the unit of the package reads. */

@@ -41,13 +41,7 @@ const runAll = (machine: Machine, commands: readonly Argv[], timeout?: number) =
 /** systemd waits for a proxy that never says that it has read its configuration; in milliseconds. */
 const RELOAD_LIMIT = 30_000;
 
-const USERADD = [
-  'useradd',
-  '--system',
-  '--no-create-home',
-  '--shell',
-  '/usr/sbin/nologin',
-] as const;
+const USERADD: Argv = ['useradd', '--system', '--no-create-home', '--shell', '/usr/sbin/nologin'];
 
 const user: ThingKind<ThingOf<'user'>> = {
   what: ({ name }) => `create the user ${name}, without a login`,
@@ -107,30 +101,28 @@ const line: ThingKind<ThingOf<'line'>> = {
   undo: undoLine,
 };
 
-const enabled: ThingKind<ThingOf<'enabled'>> = {
-  what: ({ unit }) => `start ${unit} at boot`,
-  commands: (_, { unit }) => [['systemctl', 'enable', unit]],
-  isThere: (machine, { unit }) => unitState(machine, unit) === 'enabled',
-  make: (machine, { unit }) => runAll(machine, [['systemctl', '--quiet', 'enable', unit]]),
+/** Starts a unit at boot or not, with `verb`; `back` undoes that. */
+const boot = (
+  [verb, back]: readonly ['enable', 'disable'] | readonly ['disable', 'enable'],
+  what: (unit: string) => string,
+  more: readonly string[] = [],
+): ThingKind<ThingOf<'enabled' | 'disabled'>> => ({
+  what: ({ unit }) => what(unit),
+  commands: (_, { unit }) => [['systemctl', verb, ...more, unit]],
+  isThere: (machine, { unit }) => (unitState(machine, unit) === 'enabled') === (verb === 'enable'),
+  make: (machine, { unit }) => runAll(machine, [['systemctl', '--quiet', verb, ...more, unit]]),
   undo(machine, { fields: { unit = '' } }) {
-    if (unitState(machine, unit) === 'enabled')
-      succeed(machine.env, ['systemctl', '--quiet', 'disable', unit]);
+    if (unitState(machine, unit) === `${verb}d`)
+      succeed(machine.env, ['systemctl', '--quiet', back, unit]);
     return undefined;
   },
-};
-
-const disabled: ThingKind<ThingOf<'disabled'>> = {
-  what: ({ unit }) => `stop ${unit}, which the app no longer uses, and do not start it at boot`,
-  commands: (_, { unit }) => [['systemctl', 'disable', '--now', unit]],
-  isThere: (machine, { unit }) => unitState(machine, unit) !== 'enabled',
-  make: (machine, { unit }) =>
-    runAll(machine, [['systemctl', '--quiet', 'disable', '--now', unit]]),
-  undo(machine, { fields: { unit = '' } }) {
-    if (unitState(machine, unit) === 'disabled')
-      succeed(machine.env, ['systemctl', '--quiet', 'enable', unit]);
-    return undefined;
-  },
-};
+});
+const enabled = boot(['enable', 'disable'], (unit) => `start ${unit} at boot`);
+const disabled = boot(
+  ['disable', 'enable'],
+  (unit) => `stop ${unit}, which the app no longer uses, and do not start it at boot`,
+  ['--now'],
+);
 
 const certificate: ThingKind<ThingOf<'certificate'>> = {
   what: ({ domain }) =>
