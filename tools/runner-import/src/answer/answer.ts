@@ -12,19 +12,7 @@ import { type ImportedSetting, left, Plan } from '../plan/plan.ts';
 import { hidesSecret, withoutSecrets } from '../plan/secret.ts';
 import { ruleFor } from '../plan/table.ts';
 
-export interface ImportAnswer {
-  readonly app: string;
-  readonly file: string;
-  readonly settings: readonly { key: string; value: ImportedSetting['value']; reason: string }[];
-  /** The text of `.deploy.yml`; null if there is no setting. */
-  readonly deploy_file: string | null;
-  readonly commands: readonly string[];
-  readonly files: readonly { path: string; text: string }[];
-  /** Sentences about what the files and commands do not show. */
-  readonly notes: readonly string[];
-  readonly mapped: readonly { key: string; line: number; to: string }[];
-  readonly left: readonly { key: string; line: number; reason: string }[];
-}
+export type ImportAnswer = Awaited<ReturnType<typeof importText>>;
 
 /** What is imported, and for which server. */
 export interface ImportSource {
@@ -40,30 +28,13 @@ export interface ImportSource {
 }
 
 /** Parts that the printed file has in this order. */
-const ORDER = [
-  'instances',
-  'build',
-  'start',
-  'health',
-  'traffic',
-  'keep',
-  'shared',
-  'hooks',
-  'jobs',
-];
+const ORDER = 'instances build start health traffic keep shared hooks jobs'.split(' ');
 const KEY_MAX = 120;
 /** In the place of a name that neither the source nor the caller gives. */
 const UNNAMED = 'APP';
 
 /** Throws `not_imported` for a text that is not of the format. */
-export async function importText({
-  format,
-  text,
-  file,
-  app,
-  root,
-  zone = 'UTC',
-}: ImportSource): Promise<ImportAnswer> {
+export async function importText({ format, text, file, app, root, zone = 'UTC' }: ImportSource) {
   const name = shown(basename(sourceName(file)));
   const { read, nameOf, table, finish, unknown } = FORMATS[format];
   const entries = read(text, file);
@@ -82,14 +53,12 @@ export async function importText({
   return {
     app: plan.app,
     file: withoutSecrets(sourceName(file)),
-    settings: ordered(plan).map(({ path, value, reason, from }) => ({
-      key: keyOf(path),
-      value,
-      reason: reason ?? placeOf(from, name),
-    })),
+    settings: proposed(plan, name).map(({ path, ...rest }) => ({ key: keyOf(path), ...rest })),
+    /** The text of `.deploy.yml`; null if there is no setting. */
     deploy_file: deployFile,
     commands: [...plan.commands].sort((a, b) => Number(isFirst(b)) - Number(isFirst(a))),
     files: [...plan.files].map(([path, content]) => ({ path, text: content })),
+    /** Sentences about what the files and commands do not show. */
     notes: [...plan.notes],
     mapped: fates.flatMap((fate) => ('to' in fate ? fate : [])),
     left: fates.flatMap((fate) => ('reason' in fate ? fate : [])),
@@ -97,9 +66,7 @@ export async function importText({
 }
 
 /** Every other command needs the app. */
-function isFirst(command: string): boolean {
-  return command.startsWith('runner add ');
-}
+const isFirst = (command: string) => command.startsWith('runner add ');
 
 /** A text of the source on one line, harmless, short and without secrets. */
 function shown(text: string): string {
@@ -119,9 +86,16 @@ function appNamed(given: unknown): string {
   return isAppName(name) ? name : UNNAMED;
 }
 
-function ordered({ settings }: Plan): ImportedSetting[] {
+/** The settings in their order, each with its reason. */
+function proposed({ settings }: Plan, file: string) {
   const rank = ({ path: [top = ''] }: ImportedSetting) => ORDER.indexOf(top);
-  return [...settings.values()].sort((a, b) => rank(a) - rank(b));
+  return [...settings.values()]
+    .sort((a, b) => rank(a) - rank(b))
+    .map(({ path, value, reason, from }) => ({
+      path,
+      value,
+      reason: reason ?? placeOf(from, file),
+    }));
 }
 
 function placeOf(from: readonly SourceEntry[], file: string): string {
@@ -133,14 +107,9 @@ function placeOf(from: readonly SourceEntry[], file: string): string {
 function writeUp(plan: Plan, file: string): string | null {
   for (;;) {
     if (plan.settings.size === 0) return null;
-    const proposed = ordered(plan).map(({ path, value, reason, from }) => ({
-      path,
-      value,
-      reason: reason ?? placeOf(from, file),
-    }));
     let text = '';
     const failure = failureIn(() => {
-      text = deployFileText(proposed, [`Made by runner import from ${file}`]);
+      text = deployFileText(proposed(plan, file), [`Made by runner import from ${file}`]);
     });
     if (!failure) return text;
     takeOut(plan, failure);

@@ -1,5 +1,4 @@
 /** The formats by their names, as they are typed. */
-import type { SourceFormat } from '../plan/table.ts';
 import { capistrano } from './capistrano.ts';
 import { compose } from './compose.ts';
 import { crontab } from './crontab.ts';
@@ -9,17 +8,7 @@ import { procfile } from './procfile.ts';
 import { unit } from './unit.ts';
 import { whenever } from './whenever.ts';
 
-export type FormatName =
-  | 'pm2'
-  | 'procfile'
-  | 'kamal'
-  | 'capistrano'
-  | 'compose'
-  | 'unit'
-  | 'crontab'
-  | 'whenever';
-
-export const FORMATS: Readonly<Record<FormatName, SourceFormat>> = {
+export const FORMATS = {
   pm2,
   procfile,
   kamal,
@@ -29,3 +18,4 @@ export const FORMATS: Readonly<Record<FormatName, SourceFormat>> = {
   crontab,
   whenever,
 };
+export type FormatName = keyof typeof FORMATS;

@@ -2,24 +2,23 @@
 import type { SourceEntry } from '../plan/entry.ts';
 import { left, type Plan, to } from '../plan/plan.ts';
 import {
+  added,
+  HERE,
   type ImportRule,
-  type ImportTable,
   none,
+  ONE_SERVER,
   type SourceFormat,
   setting,
   stays,
 } from '../plan/table.ts';
 import { rubyEntries } from '../read/ruby.ts';
 
-const HERE = stays('not needed: runner works on the server itself');
 const OWN = stays('not needed: runner has an output and a log of its own');
 const RUBY = none(
   'make this Ruby the one on the PATH of the user runner, or add it to instances.default.env.PATH',
 );
 const TASK = none('is code: write what it runs into build.run or hooks');
 
-const repository: ImportRule = ({ computed }, { app }) =>
-  computed ? left('is computed: give it to runner add') : to(`runner add … --name ${app}`);
 const variable =
   (name: string, make: (value: unknown) => unknown = String): ImportRule =>
   (entry, plan) =>
@@ -47,88 +46,90 @@ const step =
     return to(key);
   };
 
-const server: ImportRule = (entry, plan) =>
-  [...plan.fates.keys()].some(({ path: [word] }) => word === 'server' || word === 'role')
-    ? left('runner works on one server; for several see runner fleet')
-    : HERE(entry, plan);
+const server: ImportRule = (entry, plan) => {
+  const isOther = [...plan.fates.keys()].some(({ path: [word = ''] }) =>
+    /^(?:server|role)$/.test(word),
+  );
+  return (isOther ? ONE_SERVER : HERE)(entry, plan);
+};
 
 const under = (name: string) => `set.${name} set.${name}.**`;
-
-const table: ImportTable = [
-  ['set.application', (_, { app }) => to(`runner add … --name ${app}`)],
-  ['set.repo_url set.branch set.repository', repository],
-  [
-    'set.linked_files set.linked_files.[]',
-    sharedPath((entry, plan) => plan.append('shared', entry)),
-  ],
-  ['set.linked_dirs set.linked_dirs.[]', sharedPath(folder)],
-  ['set.keep_releases', setting('keep')],
-  ['set.deploy_to', (_, { home }) => to(home)],
-  ['set.default_env.*', defaultEnv],
-  ['set.rails_env', variable('RAILS_ENV')],
-  ['set.node_env', variable('NODE_ENV')],
-  ['set.rbenv_ruby', variable('RBENV_VERSION')],
-  ['set.bundle_without', variable('BUNDLE_WITHOUT')],
-  [
-    'set.bundle_without.[]',
-    (entry, plan) => plan.env(entry, 'BUNDLE_WITHOUT', joinedBefore(entry, plan)),
-  ],
-  ['set.bundle_jobs', variable('BUNDLE_JOBS')],
-  ['set.bundle_path', variable('BUNDLE_PATH')],
-  [
-    'set.bundle_flags set.bundle_roles set.bundle_binstubs set.bundle_servers set.bundle_env_variables.** set.bundle_bins.[] set.bundle_check_before_install',
-    step('build.run', 'bundle install'),
-  ],
-  [under('npm_flags'), step('build.run', 'npm ci')],
-  [under('yarn_flags'), step('build.run', 'yarn install --frozen-lockfile')],
-  [under('composer_install_flags'), step('build.run', 'composer install --no-dev')],
-  [
-    'set.migration_role set.migration_servers set.conditionally_migrate set.migration_command',
-    step('hooks.pre_switch', 'bundle exec rake db:migrate'),
-  ],
-  [
-    `${under('assets_roles')} set.assets_prefix set.keep_assets ${under('assets_manifests')}`,
-    step('hooks.post_build', 'bundle exec rake assets:precompile'),
-  ],
-  [
-    `set.passenger_restart_with_touch ${under('passenger_roles')} set.passenger_restart_wait set.passenger_restart_limit`,
-    step('hooks.post_deploy', 'mkdir -p tmp && touch tmp/restart.txt'),
-  ],
-  [
-    'set.puma_service_unit_name set.puma_systemctl_unit set.unicorn_service set.sidekiq_service_unit_name',
-    (entry, plan) => unitOf(entry, plan),
-  ],
-  [
-    'set.scm set.deploy_via set.git_strategy set.git_shallow_clone set.git_enable_submodules set.git_http_username set.git_wrapper_path set.repo_tree',
-    HERE,
-  ],
-  [
-    `set.user set.use_sudo set.pty set.tmp_dir set.local_user set.stage set.stages.[] set.default_stage set.sshkit_backend ${under('ssh_options')} ${under('default_run_options')} set.deploy_user set.server_name set.runner`,
-    HERE,
-  ],
-  [`set.format ${under('format_options')} set.log_level set.airbrussh`, OWN],
-  [
-    `${under('rbenv_map_bins')} ${under('rbenv_roles')} set.rbenv_type set.rbenv_path set.rbenv_prefix set.rbenv_custom_path set.rvm_type set.rvm_ruby_version set.rvm_custom_path set.rvm_map_bins set.chruby_ruby set.chruby_exec set.nvm_type set.nvm_node set.nvm_custom_path ${under('nvm_map_bins')} ${under('chruby_map_bins')}`,
-    RUBY,
-  ],
-  ['lock', stays('not needed: there is no Capistrano any more')],
-  ['server role', server],
-  ['require require_relative load import install_plugin', none('loads code that is not run')],
-  ['namespace.* desc desc.*', stays('nothing: it only names tasks')],
-  [
-    'set.**',
-    (entry) =>
-      /^(?:puma|unicorn|sidekiq|nginx|monit|delayed_job|resque|thin)_/.test(entry.path[1] as string)
-        ? left('is in the unit that starts the app, or in your proxy')
-        : left(entry.computed ? 'is computed when the file runs' : capistrano.unknown),
-  ],
-  ['**', TASK],
-];
 
 export const capistrano: SourceFormat = {
   read: (text, file) => rubyEntries(text, file),
   nameOf: (entries) => entries.find(({ key }) => key === 'set.application')?.value,
-  table,
+  table: [
+    ['set.application', (_, { app }) => to(`runner add … --name ${app}`)],
+    ['set.repo_url set.branch set.repository', added],
+    [
+      'set.linked_files set.linked_files.[]',
+      sharedPath((entry, plan) => plan.append('shared', entry)),
+    ],
+    ['set.linked_dirs set.linked_dirs.[]', sharedPath(folder)],
+    ['set.keep_releases', setting('keep')],
+    ['set.deploy_to', (_, { home }) => to(home)],
+    ['set.default_env.*', defaultEnv],
+    ['set.rails_env', variable('RAILS_ENV')],
+    ['set.node_env', variable('NODE_ENV')],
+    ['set.rbenv_ruby', variable('RBENV_VERSION')],
+    ['set.bundle_without', variable('BUNDLE_WITHOUT')],
+    [
+      'set.bundle_without.[]',
+      (entry, plan) => plan.env(entry, 'BUNDLE_WITHOUT', joinedBefore(entry, plan)),
+    ],
+    ['set.bundle_jobs', variable('BUNDLE_JOBS')],
+    ['set.bundle_path', variable('BUNDLE_PATH')],
+    [
+      'set.bundle_flags set.bundle_roles set.bundle_binstubs set.bundle_servers set.bundle_env_variables.** set.bundle_bins.[] set.bundle_check_before_install',
+      step('build.run', 'bundle install'),
+    ],
+    [under('npm_flags'), step('build.run', 'npm ci')],
+    [under('yarn_flags'), step('build.run', 'yarn install --frozen-lockfile')],
+    [under('composer_install_flags'), step('build.run', 'composer install --no-dev')],
+    [
+      'set.migration_role set.migration_servers set.conditionally_migrate set.migration_command',
+      step('hooks.pre_switch', 'bundle exec rake db:migrate'),
+    ],
+    [
+      `${under('assets_roles')} set.assets_prefix set.keep_assets ${under('assets_manifests')}`,
+      step('hooks.post_build', 'bundle exec rake assets:precompile'),
+    ],
+    [
+      `set.passenger_restart_with_touch ${under('passenger_roles')} set.passenger_restart_wait set.passenger_restart_limit`,
+      step('hooks.post_deploy', 'mkdir -p tmp && touch tmp/restart.txt'),
+    ],
+    [
+      'set.puma_service_unit_name set.puma_systemctl_unit set.unicorn_service set.sidekiq_service_unit_name',
+      (entry, plan) => unitOf(entry, plan),
+    ],
+    [
+      'set.scm set.deploy_via set.git_strategy set.git_shallow_clone set.git_enable_submodules set.git_http_username set.git_wrapper_path set.repo_tree',
+      HERE,
+    ],
+    [
+      `set.user set.use_sudo set.pty set.tmp_dir set.local_user set.stage set.stages.[] set.default_stage set.sshkit_backend ${under('ssh_options')} ${under('default_run_options')} set.deploy_user set.server_name set.runner`,
+      HERE,
+    ],
+    [`set.format ${under('format_options')} set.log_level set.airbrussh`, OWN],
+    [
+      `${under('rbenv_map_bins')} ${under('rbenv_roles')} set.rbenv_type set.rbenv_path set.rbenv_prefix set.rbenv_custom_path set.rvm_type set.rvm_ruby_version set.rvm_custom_path set.rvm_map_bins set.chruby_ruby set.chruby_exec set.nvm_type set.nvm_node set.nvm_custom_path ${under('nvm_map_bins')} ${under('chruby_map_bins')}`,
+      RUBY,
+    ],
+    ['lock', stays('not needed: there is no Capistrano any more')],
+    ['server role', server],
+    ['require require_relative load import install_plugin', none('loads code that is not run')],
+    ['namespace.* desc desc.*', stays('nothing: it only names tasks')],
+    [
+      'set.**',
+      (entry) =>
+        /^(?:puma|unicorn|sidekiq|nginx|monit|delayed_job|resque|thin)_/.test(
+          entry.path[1] as string,
+        )
+          ? left('is in the unit that starts the app, or in your proxy')
+          : left(entry.computed ? 'is computed when the file runs' : capistrano.unknown),
+    ],
+    ['**', TASK],
+  ],
   finish(plan, entries) {
     // Ruby takes the last.
     const last = (key: string) => entries.findLast((each) => each.key === key);

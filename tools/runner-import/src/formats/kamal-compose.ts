@@ -48,8 +48,11 @@ class Source {
     return this.#kept.filter((entry) => path.every((part, index) => entry.path[index] === part));
   }
 
-  one(...path: readonly string[]): SourceValue | undefined {
-    return this.below(...path).find((entry) => entry.path.length === path.length)?.value;
+  /** undefined also for a key without a value, which the printed file leaves out. */
+  one(...path: readonly string[]): Exclude<SourceValue, null> | undefined {
+    return (
+      this.below(...path).find((entry) => entry.path.length === path.length)?.value ?? undefined
+    );
   }
 
   list(...path: readonly string[]): string[] {
@@ -81,29 +84,29 @@ function appServices(source: Source): Record<string, Service> {
   const args = Object.fromEntries(
     source.below('builder', 'args').map(({ path, value }) => [path[2], String(value ?? '')]),
   );
-  const build = given({
+  const build = {
     context: builder('context') ?? '.',
     dockerfile: builder('dockerfile'),
     target: builder('target'),
     args: filled(args),
-  });
-  const common = given({
+  };
+  const common = {
     image: `${source.one('image') ?? source.app}:\${RUNNER_COMMIT}`,
     build,
     restart: 'unless-stopped',
     volumes: filled(source.list('volumes')),
-  });
+  };
   const roles = source.names('servers');
   const port = source.one('proxy', 'app_port') ?? source.one('healthcheck', 'port') ?? 80;
   const all = (roles.length > 0 ? roles : ['web']).map((role, index): [string, Service] => {
     const variables = [...source.variables(), ...source.variables('servers', role)];
-    const service = given({
+    const service = {
       command: source.one('servers', role, 'cmd'),
       environment: filled(variables),
       ports: index === 0 ? [`127.0.0.1:\${PORT}:${port}`] : undefined,
       mem_limit: source.one('servers', role, 'options', 'memory'),
       cpus: source.one('servers', role, 'options', 'cpus'),
-    });
+    };
     return [role, { ...common, ...service }];
   });
   return Object.fromEntries(all);
@@ -120,7 +123,7 @@ function accessoryServices(source: Source): Record<string, Service> {
       .list('accessories', name, 'files')
       .map((each) => `./${each.replace(/^\.\//, '')}`);
     const port = of('port');
-    const service = given({
+    const service = {
       image: of('image'),
       command: of('cmd'),
       restart: 'unless-stopped',
@@ -130,7 +133,7 @@ function accessoryServices(source: Source): Record<string, Service> {
           ? undefined
           : [/:/.test(String(port)) ? String(port) : `127.0.0.1:${port}:${port}`],
       volumes: filled([...source.list('accessories', name, 'volumes'), ...kept, ...files]),
-    });
+    };
     return [name, service];
   });
   return Object.fromEntries(all);
@@ -147,12 +150,6 @@ function environment(source: Source, name: string): string[] {
     return isSecret(variable, text) ? variable : `${variable}=${text}`;
   });
   return [...assigned, ...secrets];
-}
-
-function given(fields: Readonly<Record<string, unknown>>): Service {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
-  );
 }
 
 function filled<T extends object>(value: T): T | undefined {

@@ -3,10 +3,10 @@ import type { SourceEntry } from '../plan/entry.ts';
 import { left, type Plan, refusalOf, to } from '../plan/plan.ts';
 import { isSecret } from '../plan/secret.ts';
 import {
+  HERE,
   type ImportRule,
-  type ImportTable,
   none,
-  ruleFor,
+  ONE_SERVER,
   type SourceFormat,
   setting,
   stays,
@@ -14,7 +14,6 @@ import {
 import { yamlEntries } from '../read/yaml.ts';
 import { composeFiles, FILES } from './kamal-compose.ts';
 
-const HERE = stays('not needed: runner works on the server itself');
 const BUILT = stays('build.run: the image is built on the server, without a registry');
 const PROXY = none('is a setting of kamal-proxy: give it to your own proxy');
 const LABELS = none('is for a proxy or a collector of logs that Kamal sets up');
@@ -52,97 +51,92 @@ const alias: ImportRule = ({ value, computed }, { app }) => {
   );
 };
 
-const manyHosts = none('runner works on one server; for several see runner fleet');
 const host: ImportRule = (entry, plan) =>
-  entry.path.at(-1) === '[0]' || entry.path.at(-1) === 'host'
-    ? HERE(entry, plan)
-    : manyHosts(entry, plan);
+  (/^(?:\[0\]|host)$/.test(nameIn(entry)) ? HERE : ONE_SERVER)(entry, plan);
 
-const health: ImportTable = [
-  [
-    'path',
-    (entry, plan) =>
-      plan.set('health.url', entry, `http://127.0.0.1:\${PORT}${String(entry.value)}`),
-  ],
-  ['interval', setting('health.interval', seconds)],
-  ['timeout', setting('health.timeout', seconds)],
-  ['port', inApp],
-  ['max_attempts', none('runner checks until health.within has passed')],
-];
-const healthOf: ImportRule = (entry, plan) =>
-  ruleFor(health, entry.path.slice(-1))?.(entry, plan) ?? left(kamal.unknown);
-
-const table: ImportTable = [
-  [
-    'service',
-    (entry, { app }) =>
-      entry.computed
-        ? left('is computed: give the name of the app with --app')
-        : (refusalOf(entry) ?? to(`runner add … --name ${app}`)),
-  ],
-  ['image', inApp],
-  ['servers.[] servers.*.[] servers.*.hosts.[] servers.[].*', host],
-  ['servers.*.cmd', inApp],
-  ['servers.*.env.secret.[]', secret],
-  ['servers.*.env.clear.* servers.*.env.*', clear],
-  ['servers.*.options.memory servers.*.options.cpus', inApp],
-  ['servers.*.options.*', none('is an option of docker: add it to compose.yaml')],
-  ['servers.*.proxy', stays('instances: only the first role has requests')],
-  ['servers.*.labels.** labels.** logging.** servers.*.logging.**', LABELS],
-  ['proxy.host', setting('instances.default.domain')],
-  [
-    'proxy.hosts.[]',
-    (entry, plan) =>
-      nameIn(entry) === '[0]' ? plan.set('instances.default.domain', entry) : PROXY(entry, plan),
-  ],
-  [
-    'proxy.ssl',
-    ({ value }, plan) =>
-      value === true ? plan.command(`sudo runner setup ${plan.app}`) : to('instances: without TLS'),
-  ],
-  ['proxy.app_port', inApp],
-  ['proxy.healthcheck.* healthcheck.*', healthOf],
-  ['proxy.** traefik.**', PROXY],
-  ['registry.**', BUILT],
-  ['builder.dockerfile builder.context builder.target builder.args.*', inApp],
-  ['builder.secrets.[]', ofBuild],
-  [
-    'builder.arch builder.arch.[] builder.remote builder.local builder.driver builder.multiarch builder.cache.** builder.local.** builder.remote.**',
-    BUILT,
-  ],
-  ['env.secret.[]', secret],
-  ['env.clear.* env.*', clear],
-  ['env.tags.**', none('depends on the host, and runner works on one')],
-  ['accessories.*.host accessories.*.hosts.[] accessories.*.role accessories.*.roles.[]', HERE],
-  ['accessories.*.env.secret.[]', secret],
-  ['accessories.*.env.clear.* accessories.*.env.*', ofAccessory],
-  [
-    'accessories.*.image accessories.*.port accessories.*.cmd accessories.*.service accessories.*.volumes.[] accessories.*.directories.[] accessories.*.files.[]',
-    inAccessories,
-  ],
-  ['volumes.[]', inApp],
-  [
-    'ssh.** sshkit.** run_directory minimum_version require_destination primary_role allow_empty_roles',
-    HERE,
-  ],
-  ['retain_containers', setting('keep')],
-  ['deploy_timeout', setting('start.timeout', seconds)],
-  ['drain_timeout', setting('traffic.drain', seconds)],
-  ['stop_wait_time', setting('start.stop_timeout', seconds)],
-  ['boot.limit boot.wait', HERE],
-  ['aliases.*', alias],
-  [
-    'asset_path',
-    none('keeps assets of two versions: let the proxy serve them, or keep them in shared'),
-  ],
-  ['hooks_path', none('hooks are in .deploy.yml: write the commands of these scripts into hooks')],
-];
+const inHealth = (key: string) => `proxy.healthcheck.${key} healthcheck.${key}`;
 
 export const kamal: SourceFormat = {
   read: yamlEntries,
   nameOf: (entries) => entries.find(({ key, computed }) => key === 'service' && !computed)?.value,
   table: [
-    ...table,
+    [
+      'service',
+      (entry, { app }) =>
+        entry.computed
+          ? left('is computed: give the name of the app with --app')
+          : (refusalOf(entry) ?? to(`runner add … --name ${app}`)),
+    ],
+    ['image', inApp],
+    ['servers.[] servers.*.[] servers.*.hosts.[] servers.[].*', host],
+    ['servers.*.cmd', inApp],
+    ['servers.*.env.secret.[]', secret],
+    ['servers.*.env.clear.* servers.*.env.*', clear],
+    ['servers.*.options.memory servers.*.options.cpus', inApp],
+    ['servers.*.options.*', none('is an option of docker: add it to compose.yaml')],
+    ['servers.*.proxy', stays('instances: only the first role has requests')],
+    ['servers.*.labels.** labels.** logging.** servers.*.logging.**', LABELS],
+    ['proxy.host', setting('instances.default.domain')],
+    [
+      'proxy.hosts.[]',
+      (entry, plan) =>
+        nameIn(entry) === '[0]' ? plan.set('instances.default.domain', entry) : PROXY(entry, plan),
+    ],
+    [
+      'proxy.ssl',
+      ({ value }, plan) =>
+        value === true
+          ? plan.command(`sudo runner setup ${plan.app}`)
+          : to('instances: without TLS'),
+    ],
+    ['proxy.app_port', inApp],
+    [
+      inHealth('path'),
+      (entry, plan) =>
+        plan.set('health.url', entry, `http://127.0.0.1:\${PORT}${String(entry.value)}`),
+    ],
+    [inHealth('interval'), setting('health.interval', seconds)],
+    [inHealth('timeout'), setting('health.timeout', seconds)],
+    [inHealth('port'), inApp],
+    [inHealth('max_attempts'), none('runner checks until health.within has passed')],
+    [inHealth('*'), () => left(kamal.unknown)],
+    ['proxy.** traefik.**', PROXY],
+    ['registry.**', BUILT],
+    ['builder.dockerfile builder.context builder.target builder.args.*', inApp],
+    ['builder.secrets.[]', ofBuild],
+    [
+      'builder.arch builder.arch.[] builder.remote builder.local builder.driver builder.multiarch builder.cache.** builder.local.** builder.remote.**',
+      BUILT,
+    ],
+    ['env.secret.[]', secret],
+    ['env.clear.* env.*', clear],
+    ['env.tags.**', none('depends on the host, and runner works on one')],
+    ['accessories.*.host accessories.*.hosts.[] accessories.*.role accessories.*.roles.[]', HERE],
+    ['accessories.*.env.secret.[]', secret],
+    ['accessories.*.env.clear.* accessories.*.env.*', ofAccessory],
+    [
+      'accessories.*.image accessories.*.port accessories.*.cmd accessories.*.service accessories.*.volumes.[] accessories.*.directories.[] accessories.*.files.[]',
+      inAccessories,
+    ],
+    ['volumes.[]', inApp],
+    [
+      'ssh.** sshkit.** run_directory minimum_version require_destination primary_role allow_empty_roles',
+      HERE,
+    ],
+    ['retain_containers', setting('keep')],
+    ['deploy_timeout', setting('start.timeout', seconds)],
+    ['drain_timeout', setting('traffic.drain', seconds)],
+    ['stop_wait_time', setting('start.stop_timeout', seconds)],
+    ['boot.limit boot.wait', HERE],
+    ['aliases.*', alias],
+    [
+      'asset_path',
+      none('keeps assets of two versions: let the proxy serve them, or keep them in shared'),
+    ],
+    [
+      'hooks_path',
+      none('hooks are in .deploy.yml: write the commands of these scripts into hooks'),
+    ],
     // An anchor is used where an alias names it.
     [
       '**',

@@ -3,9 +3,11 @@ import type { SourceEntry } from '../plan/entry.ts';
 import { left, type Plan, refusalOf, to } from '../plan/plan.ts';
 import { isSecret } from '../plan/secret.ts';
 import {
+  added,
+  HERE,
   type ImportRule,
-  type ImportTable,
   none,
+  ONE_SERVER,
   type SourceFormat,
   setting,
   stays,
@@ -59,47 +61,11 @@ const variable: ImportRule = (entry, plan) => {
   return /^prod/i.test(kind) ? production(entry, plan) : other(entry, plan);
 };
 
-const SSH = stays('not needed: runner works on the server itself');
-
 /** An empty command, as in the template of `pm2 init`, does nothing. */
 const given =
   (rule: ImportRule): ImportRule =>
   (entry, plan) =>
     entry.value === '' ? to('nothing: it is empty') : rule(entry, plan);
-
-const added: ImportRule = ({ computed }, { app }) =>
-  computed ? left('is computed: give it to runner add') : to(`runner add … --name ${app}`);
-
-const rows: ImportTable = [
-  ['deploy.repo deploy.ref', added],
-  ['deploy.path', (_, { home }) => to(home)],
-  ['deploy.user deploy.host deploy.key deploy.port deploy.ssh_options deploy.forward-agent', SSH],
-  ['deploy.host.[]', none('runner works on one server; for several see runner fleet')],
-  ['deploy.ssh_options.[]', SSH],
-  ['deploy.post-deploy deploy.post-deploy.[]', deployCommands],
-  ['deploy.pre-deploy', given(setting('hooks.pre_build'))],
-  [
-    'deploy.pre-deploy-local',
-    given(none('runs on your own machine, and runner on the server: add it to CI')),
-  ],
-  ['deploy.pre-setup deploy.post-setup', given(none('prepares the server once: run it by hand'))],
-  ['deploy.env.*', production],
-  ['elsewhere.**', other],
-  ['app.script', script],
-  ['app.cwd', folder],
-  ['app.watch app.watch.**', watch],
-  ['app.env.*', ownVariable],
-  ['app.args app.args.[]', ({ value }) => refusalOf({ value }) ?? to('start.config')],
-  ['app', ({ computed }) => (computed ? to('start.config') : left('is empty'))],
-  ['app.env app.env.<code> app.<code> code', KEPT],
-  [
-    APP_KEYS.split(' ')
-      .flatMap((key) => [`app.${key}`, `app.${key}.**`])
-      .join(' '),
-    KEPT,
-  ],
-  ['app.*.*', variable],
-];
 
 /** The paths of the table: `app` for every app, `deploy` for the first target, `elsewhere` for others. */
 function inTable(entries: readonly SourceEntry[]): SourceEntry[] {
@@ -120,7 +86,39 @@ export const pm2: SourceFormat = {
     return inTable(isYaml ? yamlEntries(text, file) : javascriptEntries(text, file));
   },
   nameOf: (entries) => entries.find(({ path }) => path.join('.') === 'app.name')?.value,
-  table: rows,
+  table: [
+    ['deploy.repo deploy.ref', added],
+    ['deploy.path', (_, { home }) => to(home)],
+    [
+      'deploy.user deploy.host deploy.key deploy.port deploy.ssh_options deploy.forward-agent',
+      HERE,
+    ],
+    ['deploy.host.[]', ONE_SERVER],
+    ['deploy.ssh_options.[]', HERE],
+    ['deploy.post-deploy deploy.post-deploy.[]', deployCommands],
+    ['deploy.pre-deploy', given(setting('hooks.pre_build'))],
+    [
+      'deploy.pre-deploy-local',
+      given(none('runs on your own machine, and runner on the server: add it to CI')),
+    ],
+    ['deploy.pre-setup deploy.post-setup', given(none('prepares the server once: run it by hand'))],
+    ['deploy.env.*', production],
+    ['elsewhere.**', other],
+    ['app.script', script],
+    ['app.cwd', folder],
+    ['app.watch app.watch.**', watch],
+    ['app.env.*', ownVariable],
+    ['app.args app.args.[]', ({ value }) => refusalOf({ value }) ?? to('start.config')],
+    ['app', ({ computed }) => (computed ? to('start.config') : left('is empty'))],
+    ['app.env app.env.<code> app.<code> code', KEPT],
+    [
+      APP_KEYS.split(' ')
+        .flatMap((key) => [`app.${key}`, `app.${key}.**`])
+        .join(' '),
+      KEPT,
+    ],
+    ['app.*.*', variable],
+  ],
   finish(plan, entries, file) {
     const first = (path: string) => entries.find((each) => each.path.join('.') === path);
     const repo = first('deploy.repo');

@@ -8,7 +8,7 @@ export type ImportRule = (entry: SourceEntry, plan: Plan) => Fate;
  * Rows in order; the first that fits decides. In a pattern `*` is any key, `[]` any item of a list, `**`
  * everything below. Several patterns are separated by spaces.
  */
-export type ImportTable = readonly (readonly [patterns: string, rule: ImportRule])[];
+type ImportTable = readonly (readonly [patterns: string, rule: ImportRule])[];
 
 /** Files of another tool. */
 export interface SourceFormat {
@@ -51,3 +51,9 @@ export const none =
   (reason: string): ImportRule =>
   () =>
     left(reason);
+
+/** What several tools have. */
+export const HERE = stays('not needed: runner works on the server itself');
+export const ONE_SERVER = none('runner works on one server; for several see runner fleet');
+export const added: ImportRule = ({ computed }, { app }) =>
+  computed ? left('is computed: give it to runner add') : to(`runner add … --name ${app}`);
