@@ -84,23 +84,15 @@ const INSTALLERS: Readonly<Partial<Record<Language, readonly Installer[]>>> = {
   ],
 };
 
-/** What is installed, by what, and the variables of commands. */
-export interface Installed {
-  /** The package manager; undefined if the language has none, or nothing is to be installed. */
-  readonly name: string | undefined;
-  readonly file: string | undefined;
-  readonly install: readonly string[];
-  readonly vars: Readonly<Record<string, string>>;
-}
-
-/** The package manager of a language in a checkout; `top` is where the lockfile of a workspace is. */
-export function installerFor(language: Language, checkout: Checkout, top = checkout): Installed {
+/** What is installed in a checkout, by what, and the variables of commands; `top` is where the lockfile of a workspace is. */
+export function installerFor(language: Language, checkout: Checkout, top = checkout) {
   const all = INSTALLERS[language] ?? [];
   const fits = (where: Checkout) =>
     all.find(({ file, text }) => where.has(file) && (!text || text.test(where.text(file))));
   const found = fits(top) ?? fits(checkout);
   const python = found ? '.venv/bin/python' : 'python3';
   return {
+    /** The package manager; undefined if the language has none, or nothing is to be installed. */
     name: found?.name,
     file: found?.file,
     install: found?.install ?? [],
@@ -110,7 +102,7 @@ export function installerFor(language: Language, checkout: Checkout, top = check
       maven: checkout.has('mvnw') ? './mvnw' : 'mvn',
       gradle: checkout.has('gradlew') ? './gradlew' : 'gradle',
       ...scriptVars(checkout, found?.run ?? 'npm run'),
-    },
+    } as Readonly<Record<string, string>>,
   };
 }
 

@@ -9,19 +9,7 @@ import { notesOf } from './notes.ts';
 import { commandsRun, migrationIn } from './runs.ts';
 import type { SharedPath } from './stack.ts';
 
-export interface Proposal {
-  readonly stack: string;
-  /** The package manager; undefined if there is none. */
-  readonly manager: string | undefined;
-  /** Folder of the app in the repository; empty at its top. */
-  readonly dir: string;
-  readonly settings: readonly ProposedSetting[];
-  /** Paths to ask for an answer, the most likely first; empty if nothing is started. */
-  readonly paths: readonly string[];
-  /** The folder that a web server serves, if nothing is started. */
-  readonly output: string | undefined;
-  readonly notes: readonly string[];
-}
+export type Proposal = ReturnType<typeof propose>;
 
 /** What almost every stack may answer on, asked in this order. */
 const USUAL = ['/health', '/healthz', '/up', '/api/health', '/'];
@@ -39,7 +27,7 @@ export interface Place {
 }
 
 /** The proposal for an app that was detected. Throws nothing: what is unsure is proven later. */
-export function propose({ top, dir }: Place, detected: Detected): Proposal {
+export function propose({ top, dir }: Place, detected: Detected) {
   const checkout = dir === '' ? top : top.below(dir);
   const { stack, installed } = detected;
   const within = (path: string) => (dir === '' ? path : path === '.' ? dir : `${dir}/${path}`);
@@ -80,10 +68,14 @@ export function propose({ top, dir }: Place, detected: Detected): Proposal {
   ];
   return {
     stack: stack.name,
+    /** The package manager; undefined if there is none. */
     manager: installed.name,
+    /** Folder of the app in the repository; empty at its top. */
     dir,
     settings: settings.filter((each) => each !== undefined),
+    /** Paths to ask for an answer, the most likely first; empty if nothing is started. */
     paths: start ? [...new Set([health.value, ...USUAL])] : [],
+    /** The folder that a web server serves, if nothing is started. */
     output: start ? undefined : detected.output && within(detected.output),
     notes: notesOf(checkout, detected, { shared, migration: migrationIn(commands) }),
   };
