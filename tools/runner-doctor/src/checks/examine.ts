@@ -11,7 +11,6 @@ import { mkeyFile } from '@runner/common/tokens/key-file';
 import {
   type Check,
   type CheckResult,
-  type Examination,
   type Finding,
   type PrintedFinding,
   problemFrom,
@@ -63,8 +62,11 @@ const CHECKS = {
 /** Checks that need the network. */
 const ONLINE: readonly string[] = ['tokens', 'chats', 'clock', 'updates'];
 
+/** What `runner doctor --json` prints. */
+export type Examination = Awaited<ReturnType<typeof examine>>;
+
 /** All findings, in the order of the checks. */
-export async function examine(context: Server, offline: boolean): Promise<Examination> {
+export async function examine(context: Server, offline: boolean) {
   const { io, paths } = context;
   // Another user's root says no more than whose it is.
   const isOthers = io.uid !== 0 && orElse(() => statSync(paths.root).uid, io.uid) !== io.uid;
@@ -88,6 +90,7 @@ export async function examine(context: Server, offline: boolean): Promise<Examin
     healthy: problems === 0,
     problems,
     warnings: countOf('warning'),
+    /** Names of the checks that were skipped: `--offline`, others could have changed files, another user's root. */
     skipped,
     findings,
   };

@@ -3,11 +3,10 @@ import type { Style } from '@runner/common/cli/output';
 import { foreignOwner } from '@runner/common/files/foreign-root';
 import { signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { endPrograms, examine } from '../checks/examine.ts';
-import type { Examination, Level } from '../foundation/finding.ts';
-import type { SandboxReport } from '../sandbox/report.ts';
+import { type Examination, endPrograms, examine } from '../checks/examine.ts';
+import type { Level } from '../foundation/finding.ts';
 import { sandboxText } from '../sandbox/table.ts';
-import { tryEscapes } from '../sandbox/try.ts';
+import { type SandboxReport, tryEscapes } from '../sandbox/try.ts';
 
 export const doctor = command({
   about: 'Check this installation, and show how to fix it',

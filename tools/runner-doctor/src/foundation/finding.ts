@@ -36,18 +36,6 @@ export interface PrintedFinding extends Omit<Finding, 'about'> {
   readonly mend: string | null;
 }
 
-/** What `runner doctor --json` prints. */
-export interface Examination {
-  readonly root: string;
-  /** No problems; there may be warnings. */
-  readonly healthy: boolean;
-  readonly problems: number;
-  readonly warnings: number;
-  /** Names of the checks that were skipped: `--offline`, others could have changed files, another user's root. */
-  readonly skipped: readonly string[];
-  readonly findings: readonly PrintedFinding[];
-}
-
 /** A Failure that it throws becomes a problem. */
 export type Check = (server: Server) => Promise<readonly CheckResult[]> | readonly CheckResult[];
 

@@ -18,17 +18,23 @@ import { modeIn } from '@runner/deploy/sandbox/sandbox';
 import type { Variables } from '@runner/deploy/sandbox/settings';
 import { ATTEMPTS } from './attempts.ts';
 import { type Decoy, makeDecoy } from './decoy.ts';
-import { type AttemptResult, PROFILES, type SandboxReport, type Tried } from './report.ts';
+import { type AttemptResult, PROFILES } from './report.ts';
 
 /** In milliseconds. */
 const TIMEOUT = 10_000;
 /** How long to wait for the proof of a process that keeps running, in milliseconds. */
 const LEFTOVER = 1_500;
 
+/** What `runner doctor --sandbox` prints. */
+export type SandboxReport = Awaited<ReturnType<typeof tryEscapes>>;
+/** One row of the table: a result per profile; null if the sandbox cannot run. */
+export type Tried = SandboxReport['attempts'][number];
+
 /** Throws `config_invalid`. */
-export async function tryEscapes({ io, paths }: Server): Promise<SandboxReport> {
+export async function tryEscapes({ io, paths }: Server) {
   const setting = (app: string) => sandboxSettingOf(readConfig(paths), app, modeIn(io.env)).mode;
   const mode = setting('');
+  /** Apps whose commands run without the sandbox although the mode says otherwise. */
   const off_for = orElse(() => appNames(paths), []).filter(
     (app) => mode !== 'off' && setting(app) === 'off',
   );
@@ -44,15 +50,21 @@ export async function tryEscapes({ io, paths }: Server): Promise<SandboxReport> 
       inEach[profile] = await tryAll(io, decoy, sandbox);
       if (!(await runs(io, decoy, sandbox))) broken.push(profile);
     }
-    const attempts = ATTEMPTS.map(({ group, name, openTo = [] }, at): Tried => {
+    const attempts = ATTEMPTS.map(({ group, name, openTo = [] }, at) => {
       const outside = without[at] as AttemptResult;
       const of = (profile: Profile) => inside(outside, inEach[profile]?.[at]);
       const results = { build: of('build'), hook: of('hook'), app: of('app') };
-      return { group, attempt: name, without: outside, open_to: openTo, ...results };
+      /** Profiles that may do this. */
+      const open_to: readonly Profile[] = openTo;
+      return { group, attempt: name, without: outside, open_to, ...results };
     });
-    const escaped = attempts.filter(hasEscaped).length;
+    const escaped = attempts.filter((each) =>
+      PROFILES.some((name) => each[name] === 'reached' && !each.open_to.includes(name)),
+    ).length;
     const stopped = `no command can run in it as ${broken.join(', ')}`;
+    /** Why the sandbox cannot run here; null if it can. */
     const problem = 'problem' in found ? found.problem : broken.length > 0 ? stopped : null;
+    /** Whether commands run in the sandbox, and no attempt escaped. */
     const holds = problem === null && mode !== 'off' && escaped === 0;
     return { holds, mode, off_for, problem, escaped, attempts };
   } finally {
@@ -65,11 +77,6 @@ function inside(outside: AttemptResult, found: AttemptResult | undefined): Attem
   if (found === undefined) return null;
   if (outside === 'absent') return 'absent';
   return found === 'absent' ? 'stopped' : found;
-}
-
-/** Whether an attempt got out of a profile that should have stopped it. */
-function hasEscaped(tried: Tried): boolean {
-  return PROFILES.some((name) => tried[name] === 'reached' && !tried.open_to.includes(name));
 }
 
 interface SandboxedProgram {
