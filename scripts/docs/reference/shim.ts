@@ -2,15 +2,10 @@
 
 import type { HelpRow } from '@runner/common/cli/help';
 
-/** The parts of the shim's help. */
-export interface ShimHelp {
-  readonly about: string;
-  readonly options: readonly HelpRow[];
-  readonly exits: readonly HelpRow[];
-}
+export type ShimHelp = ReturnType<typeof shimHelp>;
 
 /** Reads the here-document of the help in the shim's source. Throws when it is not as expected. */
-export function shimHelp(source: string): ShimHelp {
+export function shimHelp(source: string) {
   const text = /<<'HELP'\n(.*?)\nHELP\n/s.exec(source)?.[1];
   if (text === undefined) throw new Error('the shim has no help between HELP and HELP');
   const rowsOf = (title: string): HelpRow[] => {
