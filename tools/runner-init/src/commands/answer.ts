@@ -4,42 +4,29 @@ import type { Proof } from '@runner/deploy/proof/prove';
 import type { Proposal } from '../stacks/propose.ts';
 import { skeleton } from './text.ts';
 
-/** What `init` prints. */
-export interface InitAnswer {
-  stack: string | null;
+const NOTHING = {
+  stack: null as string | null,
   /** The package manager. */
-  manager: string | null;
+  manager: null as string | null,
   /** Folder of the app in the repository; empty at its top. */
-  dir: string;
-  /** The settings by their keys, such as `start.run`, each with its reason. */
-  settings: { key: string; value: ProposedSetting['value']; reason: string | null }[];
-  /** The folder that a web server serves; null if the app itself answers. */
-  output: string | null;
-  notes: string[];
-  /** What keeps it from being deployed; null if nothing does. */
-  missing: string | null;
-  /** Folders of which one has to be chosen. */
-  apps: string[];
-  proof: Proof | null;
-  /** The whole file. */
-  file: string;
-  /** Where it was written; null if it was not. */
-  written: string | null;
-}
-
-const NOTHING: InitAnswer = {
-  stack: null,
-  manager: null,
   dir: '',
-  settings: [],
-  output: null,
-  notes: [],
-  missing: null,
-  apps: [],
-  proof: null,
+  /** The settings by their keys, such as `start.run`, each with its reason. */
+  settings: [] as { key: string; value: ProposedSetting['value']; reason: string | null }[],
+  /** The folder that a web server serves; null if the app itself answers. */
+  output: null as string | null,
+  notes: [] as string[],
+  /** What keeps it from being deployed; null if nothing does. */
+  missing: null as string | null,
+  /** Folders of which one has to be chosen. */
+  apps: [] as string[],
+  proof: null as Proof | null,
+  /** The whole file. */
   file: '',
-  written: null,
+  /** Where it was written; null if it was not. */
+  written: null as string | null,
 };
+/** What `init` prints. */
+export type InitAnswer = typeof NOTHING;
 
 /** The answer about a repository that is understood. */
 export function answerOf(

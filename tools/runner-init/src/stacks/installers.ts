@@ -3,84 +3,45 @@ import type { Checkout } from '../look/checkout.ts';
 import { packageOf } from './dependencies.ts';
 import type { Language } from './stack.ts';
 
-/** A package manager. */
-interface Installer {
-  readonly name: string;
-  /** The file that shows it. */
-  readonly file: string;
-  /** What else must be in that file. */
-  readonly text?: RegExp;
-  readonly install: readonly string[];
-  /** Runs a script of package.json. */
-  readonly run?: string;
-}
+/** A package manager, the file that shows it, what it installs with, and what else must be in the file. */
+type Installer = readonly [name: string, file: string, install: string | string[], text?: RegExp];
 
-const VENV = ['python3 -m venv .venv'];
+const VENV = 'python3 -m venv .venv';
 const PIP = '.venv/bin/python -m pip install';
 
 /** By language, in the order in which they are tried. */
 const INSTALLERS: Readonly<Partial<Record<Language, readonly Installer[]>>> = {
   node: [
-    {
-      name: 'pnpm',
-      file: 'pnpm-lock.yaml',
-      install: ['pnpm install --frozen-lockfile'],
-      run: 'pnpm run',
-    },
-    {
-      name: 'Yarn',
-      file: 'yarn.lock',
-      text: /^__metadata:/m,
-      install: ['yarn install --immutable'],
-      run: 'yarn run',
-    },
-    {
-      name: 'Yarn 1',
-      file: 'yarn.lock',
-      install: ['yarn install --frozen-lockfile'],
-      run: 'yarn run',
-    },
-    { name: 'Bun', file: 'bun.lock', install: ['bun install --frozen-lockfile'], run: 'bun run' },
-    { name: 'Bun', file: 'bun.lockb', install: ['bun install --frozen-lockfile'], run: 'bun run' },
-    { name: 'npm', file: 'package-lock.json', install: ['npm ci'], run: 'npm run' },
-    { name: 'npm', file: 'npm-shrinkwrap.json', install: ['npm ci'], run: 'npm run' },
-    {
-      name: 'pnpm',
-      file: 'package.json',
-      text: /"packageManager"\s{0,3}:\s{0,3}"pnpm@/,
-      install: ['pnpm install'],
-      run: 'pnpm run',
-    },
-    {
-      name: 'Yarn',
-      file: 'package.json',
-      text: /"packageManager"\s{0,3}:\s{0,3}"yarn@/,
-      install: ['yarn install'],
-      run: 'yarn run',
-    },
-    { name: 'npm', file: 'package.json', install: ['npm install'], run: 'npm run' },
+    ['pnpm', 'pnpm-lock.yaml', 'pnpm install --frozen-lockfile'],
+    ['Yarn', 'yarn.lock', 'yarn install --immutable', /^__metadata:/m],
+    ['Yarn 1', 'yarn.lock', 'yarn install --frozen-lockfile'],
+    ['Bun', 'bun.lock', 'bun install --frozen-lockfile'],
+    ['Bun', 'bun.lockb', 'bun install --frozen-lockfile'],
+    ['npm', 'package-lock.json', 'npm ci'],
+    ['npm', 'npm-shrinkwrap.json', 'npm ci'],
+    ['pnpm', 'package.json', 'pnpm install', /"packageManager"\s{0,3}:\s{0,3}"pnpm@/],
+    ['Yarn', 'package.json', 'yarn install', /"packageManager"\s{0,3}:\s{0,3}"yarn@/],
+    ['npm', 'package.json', 'npm install'],
   ],
   python: [
-    { name: 'uv', file: 'uv.lock', install: ['uv sync --frozen --no-dev --no-editable'] },
-    {
-      name: 'Poetry',
-      file: 'poetry.lock',
-      install: [
-        'POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --only main --no-root --no-interaction',
-      ],
-    },
-    { name: 'Pipenv', file: 'Pipfile.lock', install: ['PIPENV_VENV_IN_PROJECT=1 pipenv sync'] },
-    { name: 'PDM', file: 'pdm.lock', install: ['pdm sync --prod --no-editable'] },
-    { name: 'pip', file: 'requirements.txt', install: [...VENV, `${PIP} -r requirements.txt`] },
-    { name: 'pip', file: 'pyproject.toml', install: [...VENV, `${PIP} .`] },
+    ['uv', 'uv.lock', 'uv sync --frozen --no-dev --no-editable'],
+    [
+      'Poetry',
+      'poetry.lock',
+      'POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --only main --no-root --no-interaction',
+    ],
+    ['Pipenv', 'Pipfile.lock', 'PIPENV_VENV_IN_PROJECT=1 pipenv sync'],
+    ['PDM', 'pdm.lock', 'pdm sync --prod --no-editable'],
+    ['pip', 'requirements.txt', [VENV, `${PIP} -r requirements.txt`]],
+    ['pip', 'pyproject.toml', [VENV, `${PIP} .`]],
   ],
-  ruby: [{ name: 'Bundler', file: 'Gemfile', install: ['bundle install'] }],
+  ruby: [['Bundler', 'Gemfile', 'bundle install']],
   php: [
-    {
-      name: 'Composer',
-      file: 'composer.json',
-      install: ['composer install --no-dev --optimize-autoloader --no-interaction'],
-    },
+    [
+      'Composer',
+      'composer.json',
+      'composer install --no-dev --optimize-autoloader --no-interaction',
+    ],
   ],
 };
 
@@ -88,20 +49,24 @@ const INSTALLERS: Readonly<Partial<Record<Language, readonly Installer[]>>> = {
 export function installerFor(language: Language, checkout: Checkout, top = checkout) {
   const all = INSTALLERS[language] ?? [];
   const fits = (where: Checkout) =>
-    all.find(({ file, text }) => where.has(file) && (!text || text.test(where.text(file))));
+    all.find(([, file, , text]) => where.has(file) && (!text || text.test(where.text(file))));
   const found = fits(top) ?? fits(checkout);
+  const [name, file, given = []] = found ?? [];
+  const install: readonly string[] = [given].flat();
   const python = found ? '.venv/bin/python' : 'python3';
+  // Runs a script of package.json.
+  const run = language === 'node' && found ? `${install[0]?.split(' ')[0]} run` : 'npm run';
   return {
     /** The package manager; undefined if the language has none, or nothing is to be installed. */
-    name: found?.name,
-    file: found?.file,
-    install: found?.install ?? [],
+    name,
+    file,
+    install,
     vars: {
-      run: found?.run ?? 'npm run',
+      run,
       python,
       maven: checkout.has('mvnw') ? './mvnw' : 'mvn',
       gradle: checkout.has('gradlew') ? './gradlew' : 'gradle',
-      ...scriptVars(checkout, found?.run ?? 'npm run'),
+      ...scriptVars(checkout, run),
     } as Readonly<Record<string, string>>,
   };
 }

@@ -4,17 +4,14 @@ import { processIn } from '../look/sources.ts';
 import type { Detected } from './detect.ts';
 import type { WrittenCommand } from './runs.ts';
 
-/** What the notes are about. */
-interface Findings {
-  readonly shared: readonly { readonly path: string }[];
-  readonly migration: WrittenCommand | undefined;
-}
-
 /** What an operator has to know. */
 export function notesOf(
   checkout: Checkout,
   { notes, stack, migrate }: Detected,
-  { shared, migration }: Findings,
+  {
+    shared,
+    migration,
+  }: { shared: readonly { path: string }[]; migration?: WrittenCommand | undefined },
 ): string[] {
   const release = processIn(checkout, 'release');
   const worker = processIn(checkout, 'worker');
