@@ -1,7 +1,8 @@
 /** `require_approval` in config.yml: which commands of an app need the word of someone else, and whose. */
+import { section } from '../yaml/schema.ts';
 import { APPROVED_VERBS } from './approval-schema.ts';
 import type { Config } from './file.ts';
-import { pick, problemAt } from './settings.ts';
+import { problemAt, sectionOf } from './settings.ts';
 
 /** What may need an approval; `contract` removes what older versions need of the database. */
 export type ApprovedVerb = (typeof APPROVED_VERBS)[number];
@@ -18,8 +19,7 @@ export type ApprovalRule = ReturnType<typeof approvalRuleOf>;
 
 /** The rule of an app. Throws `config_invalid`, also where fewer users are listed than are needed. */
 export function approvalRuleOf(config: Config, app: string) {
-  const all = pick(config, ['require_approval'], []).get('require_approval');
-  const own = (all as Map<string, Map<string, unknown>> | undefined)?.get(app) ?? new Map();
+  const own = section(sectionOf(config, 'require_approval'), app) ?? new Map();
   const given = own.get('by') ?? [];
   /** Who may approve; empty: no one is listed. */
   const by: readonly Approver[] =

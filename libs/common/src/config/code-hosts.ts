@@ -3,8 +3,9 @@ import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import { isAppName } from '../foundation/names.ts';
 import { httpAddress } from '../http/address.ts';
+import { section } from '../yaml/schema.ts';
 import type { Config } from './file.ts';
-import { pick, placeOf, problemAt } from './settings.ts';
+import { pick, placeOf, problemAt, sectionOf } from './settings.ts';
 
 /** What speaks at a code host. Forgejo is another name of gitea. */
 export type HostType = 'github' | 'gitlab' | 'gitea' | 'bitbucket' | 'git';
@@ -45,9 +46,8 @@ const API_PATH = { github: '/api/v3', gitlab: '/api/v4', gitea: '/api/v1' } as c
 
 /** All hosts: `default` first, then those of config.yml, then the public ones. Throws `config_invalid`, `insecure_address`. */
 export function codeHostsOf(config: Config, env: Env): readonly CodeHost[] {
-  const given = pick(config, ['code_hosts'], []).get('code_hosts');
-  const entries = [...((given ?? new Map()) as Map<string, Map<string, unknown>>)];
-  const own = entries.map(([name, values]) => hostFrom(config, name, values));
+  const given = sectionOf(config, 'code_hosts') as Map<string, Map<string, unknown>>;
+  const own = [...given].map(([name, values]) => hostFrom(config, name, values));
   const open = PUBLIC.filter(({ name }) => own.every((each) => each.name !== name));
   return [defaultHost(config, env), ...own, ...open];
 }
@@ -81,10 +81,8 @@ function defaultHost(config: Config, env: Env): CodeHost {
 
 /** Apps whose tokens fetch a submodule of `app`, as an operator allows it in config.yml. */
 export function submoduleTokensFrom(config: Config, app: string, repo: string): string[] {
-  const all = pick(config, ['submodules'], []).get('submodules') as
-    | Map<string, unknown>
-    | undefined;
-  const ofApp = (all?.get(app) ?? new Map()) as Map<string, readonly string[]>;
+  const given = section(sectionOf(config, 'submodules'), app) ?? new Map();
+  const ofApp = given as Map<string, readonly string[]>;
   return [...ofApp.keys()].filter((other) => isAppName(other) && ofApp.get(other)?.includes(repo));
 }
 

@@ -1,10 +1,11 @@
 /** `sandbox` and `build` in config.yml: how the commands of a repository are confined on this server. */
 import { previewedApp } from '../foundation/names.ts';
+import { section } from '../yaml/schema.ts';
 import { type BuildLimits, limitsIn } from './build-limits.ts';
 import type { Config } from './file.ts';
 import { type Network, networkIn } from './network.ts';
 import { packageAgeIn } from './package-age.ts';
-import { pick } from './settings.ts';
+import { pick, sectionOf } from './settings.ts';
 
 /** When commands run in the sandbox: where it works, always, or never. */
 export type SandboxMode = 'auto' | 'required' | 'off';
@@ -35,22 +36,17 @@ export function sandboxSettingOf(
 
 /** The limits of this server for the builds of an app. Throws `config_invalid`. */
 export function buildLimitsOf(config: Config, app: string): BuildLimits {
-  const all = limitsIn(
-    (pick(config, ['build'], []).get('build') ?? new Map()) as Map<string, unknown>,
-  );
+  const all = limitsIn(sectionOf(config, 'build'));
   return { ...all, network: networkCeiling(config, app) ?? all.network };
 }
 
 /** `build.min_package_age`: the least age that the operator asks for, in ms. Throws `config_invalid`. */
 export function packageAgeFloor(config: Config): number {
-  const build = pick(config, ['build'], []).get('build') as Map<string, unknown> | undefined;
-  return packageAgeIn(build?.get('min_package_age'));
+  return packageAgeIn(sectionOf(config, 'build').get('min_package_age'));
 }
 
 /** `sandbox.network` for an app: the hosts that its commands may reach at most. Throws `config_invalid`. */
 export function networkCeiling(config: Config, app: string): Network | undefined {
-  const sandbox = pick(config, ['sandbox'], []).get('sandbox');
-  const lists =
-    sandbox instanceof Map ? (sandbox.get('network') as Map<string, unknown>) : undefined;
+  const lists = section(sectionOf(config, 'sandbox'), 'network');
   return lists?.has(app) ? networkIn(lists.get(app)) : undefined;
 }

@@ -35,6 +35,10 @@ export function pick(
   return check(config.tree, schema, config.file) as Map<string, unknown>;
 }
 
+/** A section of the file; empty if it is absent, or a single value. Throws `config_invalid`. */
+export const sectionOf = (config: Config, key: string): Map<string, unknown> =>
+  section(pick(config, [key], []), key) ?? new Map();
+
 /** Keys, and indexes from 0 of lists, that lead to a value. */
 export type KeyPath = readonly (string | number)[];
 

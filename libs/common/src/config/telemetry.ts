@@ -3,7 +3,7 @@ import { httpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
 import { section } from '../yaml/schema.ts';
 import type { Config } from './file.ts';
-import { pick, placeOf } from './settings.ts';
+import { placeOf, sectionOf } from './settings.ts';
 import type { TelemetryName } from './telemetry-schema.ts';
 
 /** The services that are configured. */
@@ -11,7 +11,7 @@ export type TelemetrySettings = { readonly [N in TelemetryName]?: TelemetryTarge
 
 /** Throws `config_invalid` or `insecure_address`. */
 export function telemetryOf(config: Config): TelemetrySettings {
-  const all = section(pick(config, ['telemetry'], []), 'telemetry') ?? new Map();
+  const all = sectionOf(config, 'telemetry');
   const targets = [...all.keys()].map((name) => [
     name,
     targetOf(config, name, section(all, name) ?? new Map()),

@@ -4,7 +4,7 @@ import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { type CheckResult, problem } from '../foundation/finding.ts';
+import { type Findings, problem } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
 const USER = 'runner-bell';
@@ -23,7 +23,7 @@ export async function bellFiles(
   { io, paths }: Server,
   dir: string,
   apps: readonly string[],
-): Promise<CheckResult[]> {
+): Promise<Findings> {
   const ids = await runFor(io, 'id', ['-u', USER]);
   const groups = await runFor(io, 'id', ['-g', USER]);
   const root = statSync(paths.root);
@@ -53,14 +53,11 @@ export async function bellFiles(
 }
 
 /** Without the bell's user, as in a container, only checks that others have no access. */
-function fileFindings(
-  { path, mode, owner, group, why }: RequiredMode,
-  hasUser: boolean,
-): CheckResult[] {
+function fileFindings({ path, mode, owner, group, why }: RequiredMode, hasUser: boolean): Findings {
   const stats: Stats | undefined = statSync(path, { throwIfNoEntry: false });
   const make = mode === '0640' ? '' : `mkdir -p ${word(path)} && `;
   const fix = `${make}chown ${owner}:${group} ${word(path)} && chmod ${mode} ${word(path)}`;
-  if (!stats) return [problem(`${path} is missing: ${why}`, fix)];
+  if (!stats) return problem(`${path} is missing: ${why}`, fix);
   const has = stats.mode & 0o777;
   const wants = Number.parseInt(mode, 8) & 0o777;
   // Root may own what runner writes: the group decides whether the bell can read it.
@@ -68,6 +65,6 @@ function fileFindings(
   const isTooOpen = (has & 0o007) !== 0 || (mode !== '2770' && (has & 0o020) !== 0);
   const isTooClosed = (has & wants) !== wants;
   if (isTooOpen || (hasUser && (!isOwned || isTooClosed)))
-    return [problem(`${path} has the wrong owner or mode: ${why}`, fix)];
+    return problem(`${path} has the wrong owner or mode: ${why}`, fix);
   return [];
 }

@@ -1,6 +1,6 @@
 /** Whether the chats can be reached, according to `runner notify status`. */
 import type { Server } from '@runner/common/foundation/paths';
-import { type CheckResult, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Findings, orOk, problem, warning } from '../foundation/finding.ts';
 import { runOwnTool } from '../foundation/program.ts';
 
 interface ChatStatus {
@@ -17,7 +17,7 @@ interface ChatStatus {
 
 const LOOK = 'runner notify status';
 
-export async function chats(context: Server): Promise<readonly CheckResult[]> {
+export async function chats(context: Server): Promise<Findings> {
   const asked = await runOwnTool<ChatStatus>(context, 'runner-notify', ['status'], {
     wanted: 'channels',
     purpose: 'the chats could not be checked',
@@ -33,25 +33,26 @@ export async function chats(context: Server): Promise<readonly CheckResult[]> {
   return orOk(channels.flatMap(troubles), well);
 }
 
-function troubles(each: ChatStatus): CheckResult[] {
+function troubles(each: ChatStatus): Findings {
   const { channel, configured, active, missing, healthy, stopped, advice, named_by: apps } = each;
   const setUp = `runner notify setup --channel ${channel}`;
   // No credential at all is a choice; one of two is an unfinished setup.
   if (!configured && missing.length > 0 && missing.length < NEEDED[channel as keyof typeof NEEDED])
-    return [warning(`${channel} lacks ${missing.join(' and ')}`, setUp)];
+    return warning(`${channel} lacks ${missing.join(' and ')}`, setUp);
   if (!active && apps.length > 0) {
     const named = `the .deploy.yml of ${apps.join(', ')} names ${channel}, which is not active`;
-    return [warning(named, setUp)];
+    return warning(named, setUp);
   }
   if (!active) return [];
-  if (stopped) return [problem(`nothing is sent to ${channel} until this is fixed`, setUp)];
+  if (stopped) return problem(`nothing is sent to ${channel} until this is fixed`, setUp);
   if (healthy === false) {
     const said = each.problem?.description;
     const why = [typeof said === 'string' ? said : '', ...advice].filter(Boolean).join('; ');
     const refused = each.problem !== null && each.problem.retryable === false;
-    return [
-      problem(`${channel} does not accept messages${why && `: ${why}`}`, refused ? setUp : LOOK),
-    ];
+    return problem(
+      `${channel} does not accept messages${why && `: ${why}`}`,
+      refused ? setUp : LOOK,
+    );
   }
   return [];
 }

@@ -7,7 +7,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { type HttpAnswer, send } from '@runner/common/http/request';
 import { word } from '@runner/common/text/shell';
-import { type CheckResult, ok, problem, warning } from '../foundation/finding.ts';
+import { type CheckResult, type Findings, ok, problem, warning } from '../foundation/finding.ts';
 
 const TIMEOUT = 10_000;
 const BODY_MAX = 1_048_576;
@@ -17,7 +17,7 @@ const SKEW = 30;
 const SKEW_BAD = 300;
 
 /** Checks every host that an app uses, or the default host if there are no apps. */
-export async function clock({ io, paths }: Server): Promise<readonly CheckResult[]> {
+export async function clock({ io, paths }: Server): Promise<Findings> {
   const used = new Set(listApps(paths).apps.map(({ host }) => host));
   // A host that no app uses may be out of reach on purpose.
   const unreachable = used.size === 0 ? warning : problem;

@@ -10,16 +10,17 @@ import {
   notifySettingsOf,
   pick,
   positionOf,
+  sectionOf,
 } from '@runner/common/config/settings';
 import { telemetryOf } from '@runner/common/config/telemetry';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import type { ObjectSchema, Tree } from '@runner/common/yaml/schema';
-import { type CheckResult, ok, orOk, problemFrom, warning } from '../foundation/finding.ts';
+import { type ObjectSchema, section, type Tree } from '@runner/common/yaml/schema';
+import { type Findings, ok, orOk, problemFrom, warning } from '../foundation/finding.ts';
 
-export function config({ io, paths }: Server): readonly CheckResult[] {
+export function config({ io, paths }: Server): Findings {
   const edit = (line: number) => `\${EDITOR:-vi} +${line} ${word(paths.config)}`;
   try {
     const file = readConfig(paths);
@@ -28,12 +29,11 @@ export function config({ io, paths }: Server): readonly CheckResult[] {
     const { windows } = deployPolicyOf(file);
     notifySettingsOf(file, io.env);
     telemetryOf(file);
-    if (file.tree === undefined) return [ok('there is no config.yml: defaults apply')];
+    if (file.tree === undefined) return ok('there is no config.yml: defaults apply');
     const foreign = unknownKeys(file.tree, CONFIG_SCHEMA, '').map(({ key, line }) =>
       warning(`${paths.config}:${line}: ${key} is not a known key`, edit(line)),
     );
-    const approvals = pick(file, ['require_approval'], []).get('require_approval');
-    const approved = [...((approvals as Map<string, unknown> | undefined)?.keys() ?? [])];
+    const approved = [...sectionOf(file, 'require_approval').keys()];
     for (const app of approved) approvalRuleOf(file, app);
     const named = [
       ...windows.map(({ app }, index) => ({ app, path: ['deploy_windows', index, 'app'] })),
@@ -44,23 +44,22 @@ export function config({ io, paths }: Server): readonly CheckResult[] {
       if (app === undefined || isThere(paths.state(app))) return [];
       const { line = 1, key } = positionOf(file, path);
       const words = `${paths.config}:${line}: ${key}: no app called '${app}' is registered`;
-      return [warning(words, edit(line))];
+      return warning(words, edit(line));
     });
     return orOk([...foreign, ...strangers], 'config.yml is valid');
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { line } = error.facts;
-    return [problemFrom(error, edit(typeof line === 'number' ? line : 1))];
+    return problemFrom(error, edit(typeof line === 'number' ? line : 1));
   }
 }
 
 /** The apps that `sandbox` names: for one that is misspelt nothing is limited. */
 function sandboxed(file: Config): { app: string; path: KeyPath }[] {
-  const sandbox = pick(file, ['sandbox'], []).get('sandbox');
-  if (!(sandbox instanceof Map)) return [];
+  const sandbox = sectionOf(file, 'sandbox');
   return ['apps', 'allow', 'network'].flatMap((key) => {
-    const byApp = (sandbox.get(key) ?? new Map()) as Map<string, unknown>;
-    return [...byApp.keys()].map((app) => ({ app, path: ['sandbox', key, app] }));
+    const names = section(sandbox, key)?.keys() ?? [];
+    return [...names].map((app) => ({ app, path: ['sandbox', key, app] }));
   });
 }
 

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { type CheckResult, orOk, problem, warning } from '../foundation/finding.ts';
+import { type CheckResult, type Findings, orOk, problem, warning } from '../foundation/finding.ts';
 
 const MIB = 1_048_576;
 /** Less free space is a problem. A deploy needs 16 MiB plus four times the size of the repository. */
@@ -15,7 +15,7 @@ const LOW_INODES = 5_000;
 const SHARE = 0.1;
 const PLENTY = 10_240 * MIB;
 
-export function disk({ paths }: Server): readonly CheckResult[] {
+export function disk({ paths }: Server): Findings {
   const at = existing(paths.root);
   const { bavail, blocks, bsize, ffree, files } = statfsSync(at);
   const free = bavail * bsize;

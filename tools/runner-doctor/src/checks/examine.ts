@@ -12,6 +12,7 @@ import {
   type Check,
   type CheckResult,
   type Finding,
+  flat,
   type PrintedFinding,
   problemFrom,
 } from '../foundation/finding.ts';
@@ -112,7 +113,7 @@ function isForeign({ io, paths }: Server): boolean {
 async function run(name: string, check: Check, context: Server): Promise<readonly Finding[]> {
   try {
     const found = await check(context);
-    return found.map((each) => ({ check: name, ...withRoot(each, context) }));
+    return flat(found).map((each) => ({ check: name, ...withRoot(each, context) }));
   } catch (error) {
     const failure = systemFailure(error, 'finish this check', 'file_unreadable');
     if (!(failure instanceof Failure)) throw error;

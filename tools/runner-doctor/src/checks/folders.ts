@@ -16,7 +16,7 @@ import { trippedGuards } from '@runner/common/guards/check';
 import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import { grantsFolder } from '@runner/deploy/approval/grants';
-import { type CheckResult, orOk, problem, warning } from '../foundation/finding.ts';
+import { type CheckResult, type Findings, orOk, problem, warning } from '../foundation/finding.ts';
 
 /** Permissions of others except writing, which the guards check. */
 const OTHERS_READ = 0o055;
@@ -43,25 +43,21 @@ function missing(root: string): CheckResult {
   );
 }
 
-export function folders({ io, paths }: Server): readonly CheckResult[] {
-  if (look(paths.root) === undefined) return [missing(paths.root)];
+export function folders({ io, paths }: Server): Findings {
+  if (look(paths.root) === undefined) return missing(paths.root);
   const root = lstatSync(realpathSync(paths.root));
   if (!root.isDirectory())
-    return [
-      problem(`${paths.root} is not a directory`, `ls -ld ${word(paths.root)}`, {
-        path: paths.root,
-      }),
-    ];
+    return problem(`${paths.root} is not a directory`, `ls -ld ${word(paths.root)}`, {
+      path: paths.root,
+    });
   if (io.uid !== 0 && io.uid !== root.uid)
-    return [
-      problem(
-        `${paths.root} belongs to user ${root.uid}, but you are user ${io.uid}`,
-        paths.root === DEFAULT_ROOT
-          ? 'sudo runner doctor'
-          : `sudo -u '#${root.uid}' runner doctor --root ${word(paths.root)}`,
-        { path: paths.root },
-      ),
-    ];
+    return problem(
+      `${paths.root} belongs to user ${root.uid}, but you are user ${io.uid}`,
+      paths.root === DEFAULT_ROOT
+        ? 'sudo runner doctor'
+        : `sudo -u '#${root.uid}' runner doctor --root ${word(paths.root)}`,
+      { path: paths.root },
+    );
   const apps = unlessFailure(() => allNames(paths), []);
   const states = apps.map((app) => paths.state(app));
   const spools = [paths.notifySpool, paths.auditSpool];
@@ -92,11 +88,11 @@ export function folders({ io, paths }: Server): readonly CheckResult[] {
     [
       ...tripped.map(({ why, fix, path }) => problem(why, fix, { path })),
       ...foreign.map(({ found }) => found),
-      ...closed([...new Set([paths.root, paths.stateDir, paths.logsDir, ...apart])], io, root.uid),
+      closed([...new Set([paths.root, paths.stateDir, paths.logsDir, ...apart])], io, root.uid),
       ...[paths.stateDir, ...spools].flatMap((path) => open(path, '700')),
       ...states.flatMap((path) => open(path, '600')),
-      ...unviewable(paths),
-      ...closedGrants(io, root.uid, paths),
+      unviewable(paths),
+      closedGrants(io, root.uid, paths),
     ],
     `${paths.root} and its content belong to one user and are closed to others`,
   );
@@ -105,7 +101,7 @@ export function folders({ io, paths }: Server): readonly CheckResult[] {
 const VIEWERS = 'runner-view';
 
 /** What keeps members of the group `runner-view` from the folders that the package opens to them. */
-function unviewable({ root, viewDir, logsDir }: Paths): CheckResult[] {
+function unviewable({ root, viewDir, logsDir }: Paths): Findings {
   if (look(viewDir) === undefined) return [];
   const rights = [
     [root, 'x'],
@@ -120,19 +116,17 @@ function unviewable({ root, viewDir, logsDir }: Paths): CheckResult[] {
     if (status !== 0 || new RegExp(`^group:${VIEWERS}:..x`, 'm').test(stdout)) return [];
     const entry = `g:${VIEWERS}:${right}`;
     const options = right === 'x' ? `-m ${entry}` : `-R -m ${entry},d:${entry}`;
-    return [
-      warning(`${path} is closed to the group ${VIEWERS}`, `setfacl ${options} ${word(path)}`),
-    ];
+    return warning(`${path} is closed to the group ${VIEWERS}`, `setfacl ${options} ${word(path)}`);
   });
 }
 
 /** An agent that sshd lets in is the root's account, and reads there what it may do. */
-function closedGrants({ env }: Server['io'], account: number, { root }: Paths): CheckResult[] {
+function closedGrants({ env }: Server['io'], account: number, { root }: Paths): Findings {
   const path = grantsFolder(env);
   const stat = look(path);
   if (!stat || stat.uid === account || (stat.mode & OTHERS_ENTER) !== 0) return [];
   const why = `${path} is closed to the account of ${root}: no agent can use its grant`;
-  return [problem(why, `chmod 755 ${word(path)}`)];
+  return problem(why, `chmod 755 ${word(path)}`);
 }
 
 /** The folders of an app that a deploy writes to. `shared/` may belong to the app's own user. */
@@ -158,18 +152,18 @@ function misowned(
 }
 
 /** Folders that their own account cannot enter or write to; the superuser always can. */
-function closed(folders: readonly string[], io: Server['io'], account: number): CheckResult[] {
+function closed(folders: readonly string[], io: Server['io'], account: number): Findings {
   if (io.uid !== account || account === 0) return [];
   return folders.flatMap((path) => {
     const stat = look(path);
     if (stat?.uid !== account || !stat.isDirectory() || (stat.mode & 0o700) === 0o700) return [];
-    return [problem(`${path} is closed to its own user`, `chmod u+rwx ${word(path)}`, { path })];
+    return problem(`${path} is closed to its own user`, `chmod u+rwx ${word(path)}`, { path });
   });
 }
 
 /** Readable by others for no reason, although it contains no plain-text secret. */
-function open(path: string, mode: string): CheckResult[] {
+function open(path: string, mode: string): Findings {
   const stat = look(path);
   if (stat === undefined || (stat.mode & OTHERS_READ) === 0) return [];
-  return [warning(`${path} can be read by others`, `chmod ${mode} ${word(path)}`)];
+  return warning(`${path} can be read by others`, `chmod ${mode} ${word(path)}`);
 }

@@ -9,12 +9,19 @@ import { mkeyFile } from '@runner/common/tokens/key-file';
 import { type Keyring, readKeyring } from '@runner/common/tokens/keyring';
 import { keyIdOf, open } from '@runner/common/tokens/vault';
 import { keyProblem } from '@runner/deploy/statement/envelope';
-import { type CheckResult, orOk, problem, problemFrom, warning } from '../foundation/finding.ts';
+import {
+  type CheckResult,
+  type Findings,
+  orOk,
+  problem,
+  problemFrom,
+  warning,
+} from '../foundation/finding.ts';
 
 /** Where systemd keeps the credential for its services; commands run by hand cannot read it. */
 const CREDENTIALS = ['/etc/credstore/runner-mkey', '/etc/credstore.encrypted/runner-mkey'];
 
-export function keys({ io, paths }: Server): readonly CheckResult[] {
+export function keys({ io, paths }: Server): Findings {
   const sealed: AppState[] = [];
   const unreadable: CheckResult[] = [];
   visitApps(
@@ -81,10 +88,10 @@ function restoring({ root }: Paths, name: string, to: string): string {
 
 const counted = (count: number): string => (count === 1 ? '1 token is' : `${count} tokens are`);
 
-function closedToken(app: AppState, keyring: Keyring): CheckResult[] {
+function closedToken(app: AppState, keyring: Keyring): Findings {
   const sealed = app.state.repohost_token ?? '';
   const failure = failureIn(() => open(sealed, app.app, keyring));
   if (!failure) return [];
   const kid = failure.code === 'mkey_unknown' ? ` (${keyIdOf(sealed)})` : '';
-  return [problem(`${failure.message}${kid}`, `runner edit ${app.app} --token -`)];
+  return problem(`${failure.message}${kid}`, `runner edit ${app.app} --token -`);
 }

@@ -9,10 +9,10 @@ import { orElse } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { unusedReleases } from '@runner/deploy/release/folder';
-import { type CheckResult, warning } from '../foundation/finding.ts';
+import { type Findings, warning } from '../foundation/finding.ts';
 
 /** Folders of abandoned builds, and releases that are no longer kept. */
-export function leftovers({ io, paths }: Server, app: AppState): CheckResult[] {
+export function leftovers({ io, paths }: Server, app: AppState): Findings {
   if (app.deploying) return [];
   const own = paths.app(app.app);
   const abandoned = namesIn(own.releases).filter((name) => name.startsWith('.tmp-'));

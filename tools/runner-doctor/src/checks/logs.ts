@@ -6,7 +6,14 @@ import { namesIn } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { DEFAULT_ROOT, type Paths, type Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { type CheckResult, ok, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckResult,
+  type Findings,
+  ok,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
 /** A log that is rotated daily is far smaller, in bytes. */
 const LARGE = 67_108_864;
@@ -31,7 +38,7 @@ function rotating({ root, auditLog, fetchLog }: Paths): string {
   return `printf '%s {\\n  su %s\\n${lines.join('')}}\\n' ${names} ${owner} > ${file}`;
 }
 
-export function logs({ paths }: Server): readonly CheckResult[] {
+export function logs({ paths }: Server): Findings {
   const folder = dirname(LOGROTATE);
   const file = namesIn(folder)
     .map((name) => join(folder, name))
@@ -42,7 +49,7 @@ export function logs({ paths }: Server): readonly CheckResult[] {
     // Links are reported by the `folders` check.
     if (stat === undefined || stat.isSymbolicLink()) return [];
     if (!stat.isFile())
-      return [problem(`${path} is not a regular file`, `mv ${word(path)} ${word(path)}.aside`)];
+      return problem(`${path} is not a regular file`, `mv ${word(path)} ${word(path)}.aside`);
     if (stat.size < (rotated ? LARGE : GROWING)) return [];
     const size = `${path} has grown to ${Math.floor(stat.size / 1_048_576)} MiB`;
     return rotated
@@ -50,6 +57,6 @@ export function logs({ paths }: Server): readonly CheckResult[] {
       : [warning(`${size}: nothing rotates it`, rotating(paths))];
   });
   if (found.length > 0) return found;
-  if (rotated) return [ok(`${file} rotates the logs`)];
+  if (rotated) return ok(`${file} rotates the logs`);
   return orOk(found, 'the logs are small; nothing rotates them');
 }

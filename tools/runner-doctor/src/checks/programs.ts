@@ -4,7 +4,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
-import { type CheckResult, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Findings, orOk, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
 /** The oldest version that works, as in package.json. */
@@ -18,7 +18,7 @@ const NEEDED = { flock: 'util-linux', sh: 'dash', tar: 'tar' } as const;
 
 type VersionNumber = readonly [major: number, minor: number];
 
-export async function programs({ io }: Server): Promise<readonly CheckResult[]> {
+export async function programs({ io }: Server): Promise<Findings> {
   const path = io.env.PATH ?? '';
   const git = await runFor(io, 'git', ['--version']);
   const gitVersion = versionIn(git?.stdout ?? '');
@@ -26,7 +26,7 @@ export async function programs({ io }: Server): Promise<readonly CheckResult[]> 
     .filter(([program]) => !isOnPath(program, path))
     .map(([program, from]) => problem(`${program} is missing`, `apt-get install ${from}`));
   return orOk(
-    [...nodeFound(), ...gitFound(gitVersion), ...missing],
+    [nodeFound(), gitFound(gitVersion), missing],
     `git ${gitVersion?.join('.')} and Node ${process.versions.node} are new enough`,
   );
 }
@@ -39,28 +39,27 @@ function versionIn(text: string): VersionNumber | undefined {
 const isOlder = (a: VersionNumber, b: VersionNumber) =>
   a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
 
-function nodeFound(): CheckResult[] {
+function nodeFound(): Findings {
   const { node } = process.versions;
   const version = versionIn(node);
   if (version && !isOlder(version, NODE)) return [];
-  return [
-    problem(
-      `Node ${node} is too old: ${NODE.join('.')} or newer is needed`,
-      'apt-get install nodejs',
-    ),
-  ];
+  return problem(
+    `Node ${node} is too old: ${NODE.join('.')} or newer is needed`,
+    'apt-get install nodejs',
+  );
 }
 
-function gitFound(version: VersionNumber | undefined): CheckResult[] {
+function gitFound(version: VersionNumber | undefined): Findings {
   const install = 'apt-get install git';
-  if (version === undefined) return [problem('git is missing or does not run', install)];
+  if (version === undefined) return problem('git is missing or does not run', install);
   const text = version.join('.');
   if (isOlder(version, GIT_OLDEST))
-    return [problem(`git ${text} is too old: ${GIT_OLDEST.join('.')} or newer is needed`, install)];
+    return problem(`git ${text} is too old: ${GIT_OLDEST.join('.')} or newer is needed`, install);
   if (isOlder(version, GIT_WANTED))
-    return [
-      warning(`git ${text} reads its user's settings; ${GIT_WANTED.join('.')} does not`, install),
-    ];
+    return warning(
+      `git ${text} reads its user's settings; ${GIT_WANTED.join('.')} does not`,
+      install,
+    );
   return [];
 }
 

@@ -11,9 +11,9 @@ import { activeFile } from '@runner/deploy/instances/target';
 import { allowedPaths } from '@runner/deploy/sandbox/allow';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { modeIn } from '@runner/deploy/sandbox/sandbox';
-import { type CheckResult, ok, problem, warning } from '../foundation/finding.ts';
+import { type CheckResult, type Findings, ok, problem, warning } from '../foundation/finding.ts';
 
-export function sandbox(context: Server): readonly CheckResult[] {
+export function sandbox(context: Server): Findings {
   const { io, paths } = context;
   const settingOf = (app: string) => sandboxSettingOf(readConfig(paths), app, modeIn(io.env));
   // An invalid config.yml is reported by the `config` check.
@@ -22,7 +22,7 @@ export function sandbox(context: Server): readonly CheckResult[] {
   // Throws for a path that is never opened.
   for (const app of orElse(() => appNames(paths), []))
     allowedPaths({ paths, app }, settingOf(app).allow);
-  return [modeFinding(context, mode), ...lingering(paths)];
+  return [modeFinding(context, mode), lingering(paths)];
 }
 
 function modeFinding({ io: { env } }: Server, mode: string): CheckResult {
@@ -38,7 +38,7 @@ function modeFinding({ io: { env } }: Server, mode: string): CheckResult {
 const LINGERING = '/var/lib/systemd/linger';
 
 /** A system account's own manager, which no app needs: a commit that reached it would run outside of the sandbox. */
-function lingering(paths: Paths): CheckResult[] {
+function lingering(paths: Paths): Findings {
   const { username, shell } = orElse(() => userInfo(), { username: '', shell: '' });
   const isAccount = /\/(?:nologin|false)$/.test(shell ?? '');
   if (!isAccount || !isThere(`${LINGERING}/${username}`)) return [];

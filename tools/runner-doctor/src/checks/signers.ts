@@ -5,11 +5,11 @@ import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { counted } from '@runner/common/text/words';
 import { examineSigners } from '@runner/deploy/signed/signers';
-import { type CheckResult, ok, orOk, problem } from '../foundation/finding.ts';
+import { type Findings, ok, orOk, problem } from '../foundation/finding.ts';
 
-export function signers({ paths }: Server): readonly CheckResult[] {
+export function signers({ paths }: Server): Findings {
   const apps = listApps(paths).apps.filter(({ require_signed: required }) => required);
-  if (apps.length === 0) return [ok('no app requires signed commits')];
+  if (apps.length === 0) return ok('no app requires signed commits');
   const { signers: found, problems } = examineSigners(paths);
   const pgp = found.openpgp
     ? `, ${found.path}.gpg ${counted(found.openpgp.count, 'key')} of OpenPGP`

@@ -6,7 +6,7 @@ import { DESTINATION_NAMES } from '@runner/common/config/channels';
 import { namesIn } from '@runner/common/files/read';
 import type { Server } from '@runner/common/foundation/paths';
 import { counted } from '@runner/common/text/words';
-import { type CheckResult, orOk, problem, warning } from '../foundation/finding.ts';
+import { type CheckResult, type Findings, orOk, problem, warning } from '../foundation/finding.ts';
 
 /** A message that waits longer is reported, in milliseconds. */
 const LONG = 3_600_000;
@@ -15,7 +15,7 @@ const LONG = 3_600_000;
 const isMessage = (name: string): boolean =>
   !name.startsWith('.') && DESTINATION_NAMES.some((each) => name.endsWith(`.${each}.json`));
 
-export function spool({ io, paths }: Server): readonly CheckResult[] {
+export function spool({ io, paths }: Server): Findings {
   const now = io.now().getTime();
   const found: CheckResult[] = [];
   const events = namesIn(paths.auditSpool).filter((name) => name.endsWith('.jsonl'));

@@ -10,49 +10,41 @@ import { isThere } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { type CheckResult, ok, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Findings, flat, ok, orOk, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 import { showUnits, type UnitProperties, unitFindings } from '../foundation/systemd.ts';
 
-/** The package's timers: the consequence if one is missing, and its command and schedule for cron. */
+/** The package's timers: the consequence if one is missing, and its command and schedule for cron [default: each minute]. */
 const TIMERS = {
   'runner-fetch.timer': {
     consequence: 'new commits are not deployed automatically',
-    tool: 'runner-fetch',
-    args: '--deploy --quiet',
-    when: '* * * * *',
+    command: 'runner-fetch --deploy --quiet',
   },
   'runner-jobs.timer': {
     consequence: 'jobs begin only when runner fetch --deploy looks for them',
-    tool: 'runner-jobs',
-    args: 'run --due',
-    when: '* * * * *',
+    command: 'runner-jobs run --due',
   },
   'runner-notify.timer': {
     consequence: 'waiting messages are sent only by the next deploy',
-    tool: 'runner-notify',
-    args: 'flush',
-    when: '* * * * *',
+    command: 'runner-notify flush',
   },
   'runner-tokens.timer': {
     consequence: 'expiring tokens are not announced',
-    tool: 'runner-tokens',
-    args: 'test --all --quiet',
+    command: 'runner-tokens test --all --quiet',
     when: '17 6 * * *',
   },
   'runner-digest.timer': {
     consequence: 'the weekly digest of notify.digest is not sent',
-    tool: 'runner-notify',
-    args: 'digest --scheduled',
+    command: 'runner-notify digest --scheduled',
     when: '0 7 * * 1',
   },
-} as const;
+};
 type Timer = keyof typeof TIMERS;
 /** Its unit names the user and the root of the timers. */
 const SERVICE = 'runner-fetch.service';
 const HOUR = 3_600_000;
 
-export async function timers(context: Server): Promise<readonly CheckResult[]> {
+export async function timers(context: Server): Promise<Findings> {
   const { io, paths } = context;
   const names = neededNames(context);
   const { apps } = listApps(paths);
@@ -62,9 +54,9 @@ export async function timers(context: Server): Promise<readonly CheckResult[]> {
     const how = `use cron to run runner fetch --deploy${jobs}`;
     const line = `(crontab -l 2>/dev/null; echo ${word(cronLine(context, 'runner-fetch.timer'))}) | crontab -`;
     const idle = lastCheckOf(apps, io.now().getTime(), ['systemd is not running here, and', line]);
-    return idle.length > 0 ? idle : [ok(`systemd is not running here: ${how}`)];
+    return orOk(idle, `systemd is not running here: ${how}`);
   }
-  if (apps.length === 0) return [ok('no app is registered, so no timer is needed')];
+  if (apps.length === 0) return ok('no app is registered, so no timer is needed');
   const service = unit(SERVICE);
   const elsewhere = isForAnother(service, paths.root);
   const cron = await runFor(io, 'crontab', ['-l']);
@@ -77,13 +69,13 @@ export async function timers(context: Server): Promise<readonly CheckResult[]> {
     if (cron?.stdout.includes(line)) return [];
     const lacks = elsewhere ? `${name} is for another root` : `${name} is not installed`;
     const fix = `(crontab -l 2>/dev/null; echo ${word(line)}) | crontab -`;
-    return [warning(`${lacks}: ${TIMERS[name].consequence}`, fix)];
+    return warning(`${lacks}: ${TIMERS[name].consequence}`, fix);
   });
   const wrong = elsewhere ? [] : await ofAnotherUser(context, service);
   const idle =
-    found.length + wrong.length === 0 ? lastCheckOf(apps, io.now().getTime(), ACTIVE) : [];
+    flat([found, wrong]).length === 0 ? lastCheckOf(apps, io.now().getTime(), ACTIVE) : [];
   const well = elsewhere ? 'cron replaces the timers' : `${names.join(', ')} are active`;
-  return orOk([...wrong, ...found, ...idle], well);
+  return orOk([wrong, found, idle], well);
 }
 
 /** The digest's timer only if notify.digest is set, and that of jobs only if an app has some. */
@@ -106,28 +98,28 @@ function isForAnother(service: UnitProperties | undefined, root: string): boolea
 }
 
 function cronLine({ io, paths }: Server, name: Timer): string {
-  const { tool, args, when } = TIMERS[name];
-  const command = `${word(join(dirname(io.program), tool))} ${args} --root ${word(paths.root)}`;
+  const { command, when = '* * * * *' }: { command: string; when?: string } = TIMERS[name];
+  const [tool = '', ...args] = command.split(' ');
+  const program = word(join(dirname(io.program), tool));
+  const line = [program, ...args, '--root', word(paths.root)].join(' ');
   // In a crontab, % ends the line.
-  return `${when} ${command.replaceAll('%', '\\%')}`;
+  return `${when} ${line.replaceAll('%', '\\%')}`;
 }
 
 /** The timers can neither read nor write files of another account. */
 async function ofAnotherUser(
   { io, paths }: Server,
   service: UnitProperties | undefined,
-): Promise<CheckResult[]> {
+): Promise<Findings> {
   const user = service?.User ?? '';
   if (user === '') return [];
   const id = await runFor(io, 'id', ['-u', user]);
   const { uid } = statSync(paths.root);
   if (id?.status !== 0 || Number(id.stdout) === uid) return [];
-  return [
-    problem(
-      `the timers run as ${user}, but ${paths.root} belongs to user ${uid}`,
-      `chown -R --from=${uid} ${word(user)}: ${word(paths.root)}`,
-    ),
-  ];
+  return problem(
+    `the timers run as ${user}, but ${paths.root} belongs to user ${uid}`,
+    `chown -R --from=${uid} ${word(user)}: ${word(paths.root)}`,
+  );
 }
 
 /** A timer may be active while its service fails. */
@@ -138,9 +130,9 @@ function lastCheckOf(
   apps: readonly AppState[],
   now: number,
   [what, fix]: readonly [what: string, fix: string],
-): CheckResult[] {
+): Findings {
   const times = apps.flatMap(({ last_checked: time }) => (time === null ? [] : Date.parse(time)));
   const hours = Math.floor((now - Math.max(...times)) / HOUR);
   if (times.length === 0 || !(hours >= 1)) return [];
-  return [warning(`${what} no app has been checked for ${hours} h`, fix)];
+  return warning(`${what} no app has been checked for ${hours} h`, fix);
 }

@@ -1,7 +1,7 @@
 /** Whether the code host accepts every token, and until when, according to `runner tokens test --all`. */
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { type CheckResult, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Findings, orOk, problem, warning } from '../foundation/finding.ts';
 import { runOwnTool } from '../foundation/program.ts';
 
 /** A token that expires sooner is reported, in days. */
@@ -21,7 +21,7 @@ interface TokenCheck {
 
 const AGAIN = 'runner tokens test --all';
 
-export async function tokens(context: Server): Promise<readonly CheckResult[]> {
+export async function tokens(context: Server): Promise<Findings> {
   const { io, paths } = context;
   const asked = await runOwnTool<TokenCheck>(context, 'runner-tokens', ['test', '--all'], {
     wanted: 'tokens',
@@ -34,7 +34,7 @@ export async function tokens(context: Server): Promise<readonly CheckResult[]> {
   const count = verdicts.length === 1 ? 'the token is' : `all ${verdicts.length} tokens are`;
   const well = verdicts.length === 0 ? 'no token is stored' : `${count} accepted by the code host`;
   return orOk(
-    verdicts.flatMap((each) => [...refused(each, paths), ...ending(each, now)]),
+    verdicts.flatMap((each) => [refused(each, paths), ending(each, now)]),
     well,
   );
 }
@@ -48,27 +48,27 @@ const renew = ({ apps: [first, ...others] }: TokenCheck) =>
     ...others.map((app) => `runner edit ${app} --token-from ${first}`),
   ].join(' && ');
 
-function refused(verdict: TokenCheck, paths: Paths): CheckResult[] {
+function refused(verdict: TokenCheck, paths: Paths): Findings {
   if (verdict.valid === true) return unreadable(verdict);
-  if (verdict.valid === false) return [problem(`${verdict.message}`, renew(verdict))];
+  if (verdict.valid === false) return problem(`${verdict.message}`, renew(verdict));
   const what = `${nameOf(verdict)} could not be tested: ${verdict.message}`;
   // Deploys work with other code hosts too, but their tokens cannot be tested.
   if (verdict.error === 'code_host_error' && verdict.http_status === 404) {
     const why = 'it has no GitHub API, or code_host_api_url is wrong';
-    return [warning(`${what}: ${why}`, `\${EDITOR:-vi} ${word(paths.config)}`)];
+    return warning(`${what}: ${why}`, `\${EDITOR:-vi} ${word(paths.config)}`);
   }
   return [verdict.error === 'rate_limited' ? warning(what, AGAIN) : problem(what, AGAIN)];
 }
 
 /** The API accepts the token, but git cannot read with it. */
-function unreadable(verdict: TokenCheck): CheckResult[] {
+function unreadable(verdict: TokenCheck): Findings {
   if (verdict.git?.ok !== false) return [];
-  return [problem(`${nameOf(verdict)}: ${verdict.git.message}`, AGAIN)];
+  return problem(`${nameOf(verdict)}: ${verdict.git.message}`, AGAIN);
 }
 
-function ending(verdict: TokenCheck, now: number): CheckResult[] {
+function ending(verdict: TokenCheck, now: number): Findings {
   const left = verdict.expires_at === null ? SOON : (Date.parse(verdict.expires_at) - now) / DAY;
   if (left >= SOON) return [];
   const when = left < 1 ? 'within a day' : `in ${Math.floor(left)} day${left < 2 ? '' : 's'}`;
-  return [warning(`${nameOf(verdict)} expires ${when}`, renew(verdict))];
+  return warning(`${nameOf(verdict)} expires ${when}`, renew(verdict));
 }

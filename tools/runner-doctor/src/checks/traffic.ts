@@ -21,12 +21,12 @@ import { placeIn } from '@runner/deploy/instances/place';
 import { closedSockets, obstructions, proxies } from '@runner/deploy/instances/proxies';
 import { isOpen } from '@runner/deploy/instances/reach';
 import { isShared } from '@runner/deploy/instances/rights';
-import { type CheckResult, ok, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Findings, ok, orOk, problem, warning } from '../foundation/finding.ts';
 
-export async function traffic({ paths }: Server): Promise<readonly CheckResult[]> {
+export async function traffic({ paths }: Server): Promise<Findings> {
   const { apps } = listApps(paths, allNames(paths));
   const all = apps.flatMap((app) => (removalOf(app) ? [] : instancesOf(paths, app)));
-  if (all.length === 0) return [ok('no app has traffic')];
+  if (all.length === 0) return ok('no app has traffic');
   const found = await Promise.all(all.map((each) => examine(paths, each)));
   return orOk(found.flat(), 'every live slot answers, and every proxy can reach it');
 }
@@ -47,19 +47,16 @@ function instancesOf(paths: Paths, { app, instances, stopped }: AppState): Traff
   });
 }
 
-async function examine(
-  paths: Paths,
-  { app, instance, state }: TrafficInstance,
-): Promise<CheckResult[]> {
+async function examine(paths: Paths, { app, instance, state }: TrafficInstance): Promise<Findings> {
   const { name, traffic } = instance;
   const own = paths.app(app).instance(name);
   const live = liveSlot(own);
   if (!traffic || !state.current) return [];
   const again = `runner rollback ${app} --to ${word(state.current.version)} --instance ${name}`;
   if (live === undefined)
-    return [problem(`${own.dir}/live is missing: ${app} gets no requests`, again)];
+    return problem(`${own.dir}/live is missing: ${app} gets no requests`, again);
   const { PORT: address } = placeIn(instance, own, live).env;
-  const found: CheckResult[] = [];
+  const found: Findings[] = [];
   if (asleepSince(own)) {
     const closed = obstructions(own, traffic).map(({ words, fix }) => problem(words, fix));
     if (await isOpen(paths.wakerSocket)) return closed;
@@ -72,8 +69,7 @@ async function examine(
     const words = `requests of ${app} fail: the process that held them has died`;
     found.push(problem(words, `runner fetch ${word(app)}`));
   }
-  if (traffic.type === 'socket')
-    found.push(...closedToAll(app, socketIn(slotPaths(own, live).dir)));
+  if (traffic.type === 'socket') found.push(closedToAll(app, socketIn(slotPaths(own, live).dir)));
   const other = state.slots?.[otherSlot(live)];
   if (other && !state.draining)
     found.push(
@@ -99,10 +95,10 @@ async function examine(
 }
 
 /** The proxy runs as another user, which must be able to write to the socket. */
-function closedToAll(app: string, path: string): CheckResult[] {
+function closedToAll(app: string, path: string): Findings {
   const found = lstatSync(path, { throwIfNoEntry: false });
   // Of a proxy that runs, closedSockets says more.
   if (!found || (found.mode & 0o002) !== 0 || proxies().length > 0 || isShared(path, 0o2))
     return [];
-  return [warning(`other users cannot write to ${path}`, `runner restart ${word(app)}`)];
+  return warning(`other users cannot write to ${path}`, `runner restart ${word(app)}`);
 }

@@ -13,9 +13,9 @@ import { userName } from '@runner/deploy/instances/rights';
 import { readRecord, setupApps, setupDrift } from '@runner/deploy/instances/setup-record';
 import { activeFile } from '@runner/deploy/instances/target';
 import { closedReleases, identityOf, unreadSecretsOf } from '@runner/deploy/instances/unit-check';
-import { type CheckResult, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Findings, orOk, problem, warning } from '../foundation/finding.ts';
 
-export async function units({ io, paths }: Server): Promise<readonly CheckResult[]> {
+export async function units({ io, paths }: Server): Promise<Findings> {
   const { apps } = listApps(paths);
   const problems = apps.flatMap((app) => {
     const file = activeFile(paths, app);
@@ -36,13 +36,13 @@ export async function units({ io, paths }: Server): Promise<readonly CheckResult
       return warning(words, `sudo runner setup ${word(app)} --undo`);
     });
   return orOk(
-    [...problems, ...changed, ...closed, ...lacking, ...left, ...undone],
+    [problems, changed, closed, lacking, left, undone],
     'runner may control the units of its apps',
   );
 }
 
 /** Units that are missing, not in the list, or may not enter their release: `runner setup` makes all that. */
-function lackingOf(server: Server, app: string, file: DeployFile): CheckResult[] {
+function lackingOf(server: Server, app: string, file: DeployFile): Findings {
   const { start } = file;
   if (start.type !== 'systemd' || start.user) return [];
   const missing = obstacles(app, file, server.io.env).filter(({ blame }) => blame === 'commit');
@@ -56,7 +56,7 @@ function lackingOf(server: Server, app: string, file: DeployFile): CheckResult[]
 }
 
 /** The operator's certificate and key, as setup checks them: a renewal may have closed them since. */
-function closedToCaddy({ io }: Pick<Server, 'io'>, app: string): CheckResult[] {
+function closedToCaddy({ io }: Pick<Server, 'io'>, app: string): Findings {
   const { choices, made = [] } = orElse(() => readRecord(io.env, app), undefined) ?? {};
   const { cert, key } = choices ?? {};
   if (!cert || !key || !made.some(({ id }) => id === 'reload caddy')) return [];
@@ -66,10 +66,7 @@ function closedToCaddy({ io }: Pick<Server, 'io'>, app: string): CheckResult[] {
   return found ? [problem(found.words, found.fix)] : [];
 }
 
-async function unitsWithoutSecrets(
-  server: Server,
-  apps: readonly AppState[],
-): Promise<CheckResult[]> {
+async function unitsWithoutSecrets(server: Server, apps: readonly AppState[]): Promise<Findings> {
   const isUnit = ({ instances }: AppState) =>
     Object.values(instances).some(({ current }) => current?.start === 'systemd');
   const concerned = apps.filter(isUnit);

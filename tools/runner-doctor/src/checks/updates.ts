@@ -1,7 +1,7 @@
 /** Whether there is a newer package, where `updates` of config.yml says where to look. */
 
 import { readConfig } from '@runner/common/config/file';
-import { pick, placeOf } from '@runner/common/config/settings';
+import { placeOf, sectionOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { httpAddress } from '@runner/common/http/address';
@@ -9,8 +9,7 @@ import { send } from '@runner/common/http/request';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { jsonObject } from '@runner/common/text/json';
 import { cutCodePoints } from '@runner/common/text/plain';
-import { section } from '@runner/common/yaml/schema';
-import { type CheckResult, ok } from '../foundation/finding.ts';
+import { type Findings, ok } from '../foundation/finding.ts';
 
 declare const __VERSION__: string;
 
@@ -21,10 +20,10 @@ const ANSWER_MAX = 1_048_576;
 const SHOWN_MAX = 200;
 
 /** Never a problem: a server must not depend on the source. */
-export async function updates({ io, paths }: Server): Promise<readonly CheckResult[]> {
+export async function updates({ io, paths }: Server): Promise<Findings> {
   const config = readConfig(paths);
-  const given = section(pick(config, ['updates'], []), 'updates')?.get('url');
-  if (given === undefined) return [ok('no source of newer packages is configured')];
+  const given = sectionOf(config, 'updates').get('url');
+  if (given === undefined) return ok('no source of newer packages is configured');
   try {
     const url = httpAddress(String(given), placeOf(config, ['updates', 'url']));
     const limits = { timeout: PATIENCE, limit: ANSWER_MAX, env: io.env };
@@ -34,14 +33,14 @@ export async function updates({ io, paths }: Server): Promise<readonly CheckResu
     const text = (value: unknown) =>
       typeof value === 'string' ? cutCodePoints(harmlessLine(value), SHOWN_MAX) : '';
     const newest = text(answer?.version ?? answer?.tag_name).replace(/^v/, '');
-    if (newest === '') return [ok(`no version of a package was found (HTTP status ${status})`)];
-    if (!isNewer(newest, __VERSION__)) return [ok(`${__VERSION__} is the newest package`)];
+    if (newest === '') return ok(`no version of a package was found (HTTP status ${status})`);
+    if (!isNewer(newest, __VERSION__)) return ok(`${__VERSION__} is the newest package`);
     const page = text(answer?.html_url ?? answer?.url);
     const message = `runner ${newest} is there, this is ${__VERSION__}${page && `: ${page}`}`;
     return [{ level: 'warning', message, fix: null }];
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return [ok(`no newer package is known: ${error.message}`)];
+    return ok(`no newer package is known: ${error.message}`);
   }
 }
 

@@ -36,8 +36,14 @@ export interface PrintedFinding extends Omit<Finding, 'about'> {
   readonly mend: string | null;
 }
 
+/** A finding, several, or none; lists may nest. */
+export type Findings = CheckResult | readonly Findings[];
+
+export const flat = (found: Findings): readonly CheckResult[] =>
+  'level' in found ? [found] : found.flatMap(flat);
+
 /** A Failure that it throws becomes a problem. */
-export type Check = (server: Server) => Promise<readonly CheckResult[]> | readonly CheckResult[];
+export type Check = (server: Server) => Promise<Findings> | Findings;
 
 export const ok = (message: string): CheckResult => ({ level: 'ok', message, fix: null });
 
@@ -62,6 +68,5 @@ export function problemFrom({ code, message, cause }: Failure, fix: string): Che
 }
 
 /** The findings, or `ok` if there are none. */
-export function orOk(findings: readonly CheckResult[], message: string): readonly CheckResult[] {
-  return findings.length > 0 ? findings : [ok(message)];
-}
+export const orOk = (found: Findings, message: string): Findings =>
+  flat(found).length > 0 ? found : ok(message);

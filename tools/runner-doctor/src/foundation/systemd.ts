@@ -1,6 +1,6 @@
 /** systemd units, read with systemctl. */
 import type { Io } from '@runner/common/foundation/io';
-import { type CheckResult, problem, warning } from './finding.ts';
+import { type Findings, problem, warning } from './finding.ts';
 import { runFor } from './program.ts';
 
 export type UnitProperties = Readonly<Record<string, string | undefined>>;
@@ -32,19 +32,16 @@ function unitOf(text: string): UnitProperties {
 }
 
 /** Findings about an installed unit that should be active. */
-export function unitFindings(
-  name: string,
-  consequence: string,
-  unit: UnitProperties,
-): CheckResult[] {
+export function unitFindings(name: string, consequence: string, unit: UnitProperties): Findings {
   const enable = `systemctl enable --now ${name}`;
   if (unit.ActiveState === 'failed')
-    return [problem(`${name} has failed: ${consequence}`, `systemctl restart ${name}`)];
+    return problem(`${name} has failed: ${consequence}`, `systemctl restart ${name}`);
   if (unit.ActiveState !== 'active')
-    return [warning(`${name} is ${unit.ActiveState}: ${consequence}`, enable)];
+    return warning(`${name} is ${unit.ActiveState}: ${consequence}`, enable);
   if (unit.UnitFileState === 'disabled')
-    return [
-      warning(`${name} is running but not enabled: it will not start at the next boot`, enable),
-    ];
+    return warning(
+      `${name} is running but not enabled: it will not start at the next boot`,
+      enable,
+    );
   return [];
 }
