@@ -42,24 +42,23 @@ export type Thing =
 /** A thing of one kind. */
 export type ThingOf<K extends Thing['kind']> = Extract<Thing, { kind: K }>;
 
+/** The fields that name a thing. */
+const NAMED_BY: Readonly<Record<Thing['kind'], readonly string[]>> = {
+  user: ['name'],
+  reload: ['name'],
+  folder: ['path'],
+  file: ['path'],
+  line: ['path', 'line'],
+  access: ['path', 'user'],
+  certificate: ['domain'],
+  enabled: ['unit'],
+  disabled: ['unit'],
+};
+
 /** Names a thing in the record. */
 export function idOf(thing: Thing): string {
-  switch (thing.kind) {
-    case 'user':
-    case 'reload':
-      return `${thing.kind} ${thing.name}`;
-    case 'folder':
-    case 'file':
-      return `${thing.kind} ${thing.path}`;
-    case 'line':
-      return `line ${thing.path} ${thing.line}`;
-    case 'access':
-      return `access ${thing.path} ${thing.user}`;
-    case 'certificate':
-      return `certificate ${thing.domain}`;
-    default:
-      return `${thing.kind} ${thing.unit}`;
-  }
+  const fields = thing as unknown as Readonly<Record<string, string>>;
+  return [thing.kind, ...NAMED_BY[thing.kind].map((name) => fields[name])].join(' ');
 }
 
 /** What the record keeps of a thing: enough to undo it without the app. */
