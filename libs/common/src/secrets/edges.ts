@@ -30,26 +30,22 @@ function indexAt({ from, length }: UnescapedText, place: number): number {
   return low;
 }
 
-/** Where signs end that begin at a place of the text, in whatever form; the place itself without any. */
-export function afterSigns(plain: UnescapedText, place: number, signs: readonly number[]): number {
-  let end = place;
-  let index = indexAt(plain, place);
-  for (const sign of signs) {
-    if (index >= plain.length || plain.units[index] !== sign) break;
-    end = plain.to[index] as number;
-    index += 1;
+/**
+ * Where signs end that begin at a place of the text, in whatever form; the place itself without any. With `step` -1:
+ * where those begin that end there.
+ */
+export function pastSigns(
+  plain: UnescapedText,
+  place: number,
+  signs: readonly number[],
+  step: 1 | -1,
+): number {
+  let edge = place;
+  let index = step === 1 ? indexAt(plain, place) : indexAt(plain, place) - 1;
+  for (const sign of step === 1 ? signs : signs.toReversed()) {
+    if (index < 0 || index >= plain.length || plain.units[index] !== sign) break;
+    edge = (step === 1 ? plain.to : plain.from)[index] as number;
+    index += step;
   }
-  return end;
-}
-
-/** Where signs begin that end at a place of the text. */
-export function beforeSigns(plain: UnescapedText, place: number, signs: readonly number[]): number {
-  let begin = place;
-  let index = indexAt(plain, place) - 1;
-  for (const sign of [...signs].reverse()) {
-    if (index < 0 || plain.units[index] !== sign) break;
-    begin = plain.from[index] as number;
-    index -= 1;
-  }
-  return begin;
+  return edge;
 }

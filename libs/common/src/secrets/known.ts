@@ -4,7 +4,7 @@
  */
 import { byteLists } from './byte-lists.ts';
 import { compacted } from './compact.ts';
-import { afterSigns, beforeSigns, edgesOf } from './edges.ts';
+import { edgesOf, pastSigns } from './edges.ts';
 import { escapedForms, formsOf, hexForms } from './encodings.ts';
 import { earlierPiece, laterPiece } from './piece-lines.ts';
 import {
@@ -173,8 +173,8 @@ function withEdges(
 ): TextRange {
   if (!edges) return { from, to };
   return {
-    from: start === 0 ? beforeSigns(plain, from, edges.before) : from,
-    to: end === units.length ? afterSigns(plain, to, edges.after) : to,
+    from: start === 0 ? pastSigns(plain, from, edges.before, -1) : from,
+    to: end === units.length ? pastSigns(plain, to, edges.after, 1) : to,
   };
 }
 
