@@ -47,31 +47,12 @@ export const configRefusal = (value: unknown) =>
 /** Values that are near to what files hold. */
 export const scalar = fc.oneof(
   fc.constantFrom(
-    ...[
-      'make',
-      '',
-      '30s',
-      '5m',
-      '200-299',
-      '404',
-      'a:1',
-      'http://a/${PORT}',
-      'app.service',
-      'x/../y',
-    ],
-    ...[
-      'process',
-      'command',
-      'systemd',
-      'compose',
-      'pm2',
-      'none',
-      'telegram',
-      'both',
-      '@name',
-      '1:ab',
-    ],
-    ...['.env', 'uploads/', './a', 'a/b', '.git', '-x', '/x', 'a//', 'https://a.example/'],
+    '',
+    ...'make 30s 5m 200-299 404 a:1 http://a/${PORT} app.service x/../y https://a.example/'.split(
+      ' ',
+    ),
+    ...'process command systemd compose pm2 none telegram both @name 1:ab'.split(' '),
+    ...'.env uploads/ ./a a/b .git -x /x a//'.split(' '),
   ),
   fc.constantFrom(0, 1, 5, 200, 599, 600, 1000, 1001, -7, 1.5, true, false, null),
 );
