@@ -6,6 +6,11 @@ import { REDACTED } from './redacted.ts';
 export class Secret {
   readonly #value: string;
 
+  /** Each bundle has its own copy of this class. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return typeof (value as Partial<Secret> | null | undefined)?.reveal === 'function';
+  }
+
   constructor(value: string) {
     this.#value = value;
   }
