@@ -1,5 +1,5 @@
 /** Two apps that use one database: what one of them migrates or restores concerns the other. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, killApp } from '@runner/testing/app';
 import { run, start } from '@runner/testing/run';
@@ -98,6 +98,47 @@ test('a restore waits until an app that has only jobs is stopped, and its job is
   await job.done;
   const back = await rollback(world, '--to', 'v1', '--database', id);
   assert.is(back.status, 0, back.stderr);
+});
+
+test('no job of a stopped app begins while another restores its database, or was killed meanwhile', async ({
+  world,
+  database,
+}) => {
+  const { root } = world;
+  const stops = join(root, '..', 'stops');
+  const more = `, backup: auto }\nstart: { type: process, run: "trap 'touch ${stops}; sleep 6; exit' TERM; while :; do sleep 0.1; done", stop_timeout: 60s`;
+  const drop = { '001': 'alter table orders drop column note;' };
+  await ship({ world, database, version: 'v1', more, starts: false });
+  await ship({ world, database, version: 'v2', migrations: drop, more, starts: false });
+  const add = ['--repo', REPO, '--branch', 'main', '--name', 'two', '--token', '-'];
+  assert.is((await run('runner-add', add, { root, stdin: TOKEN })).status, 0);
+  const env = `instances: { default: { env: { DATABASE_URL: "sqlite:${database}" } } }`;
+  const add9 = `sqlite3 ${database} 'insert into orders(total) values (9)'`;
+  await world.push('w1', { deploy: `${env}\njobs: { sync: { run: "${add9}", every: 1h } }\n` });
+  assert.is((await run('runner-deploy', ['two'], { root })).status, 0);
+  assert.is((await run('runner-stop', ['two'], { root })).status, 0);
+  const [{ deploy_id: id = '' } = {}] = world.state().database_backups as { deploy_id?: string }[];
+  const job = () => run('runner-jobs', ['run', 'two', 'sync'], { root });
+  rmSync(stops);
+  const back = start('runner-rollback', ['shop', '--to', 'v1', '--database', id], { root });
+  await until(() => existsSync(stops), 'it does not stop');
+  const beside = await job();
+  assert.equal(
+    [beside.status, beside.stderr],
+    [
+      75,
+      "runner jobs run: a restore of the database of 'shop' has not ended: wait for its end (locked)\n",
+    ],
+  );
+  process.kill(back.pid, 'SIGKILL');
+  await back.done;
+  assert.match(
+    (await job()).stderr,
+    /of 'shop' was killed: the next deploy, rollback or fetch --deploy cleans up first \(locked\)/,
+  );
+  assert.is((await rollback(world, '--to', 'v1', '--database', id)).status, 0);
+  assert.is((await job()).status, 0);
+  assert.is(sql(database, 'select count(*) from orders'), '2');
 });
 
 test('an app is not charged with what the other app has migrated', async ({ world, database }) => {

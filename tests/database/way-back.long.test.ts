@@ -80,7 +80,10 @@ test('no job begins while the database goes back; what was due then runs after i
   assert.is((await run('runner-jobs', ['run', '--due'], world)).status, 0);
   const byHand = await run('runner-jobs', ['run', 'shop', 'tick'], world);
   assert.equal([byHand.status, existsSync(`${stops}.runs`)], [75, false], byHand.stderr);
-  assert.match(byHand.stderr, /a restore of the database of 'shop' has not ended: job/);
+  assert.match(
+    byHand.stderr,
+    /a restore of the database of 'shop' has not ended: wait for its end \(locked\)/,
+  );
   assert.is((await back).status, 0);
   assert.is(sql(database, 'select count(*) from orders'), '1');
   await run('runner-jobs', ['run', '--due'], world);

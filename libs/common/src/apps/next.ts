@@ -63,6 +63,9 @@ function restoredNext(app: AppState, state: StateWord, max: number): string | un
   return `${ranWords(due)} ran before the restore and is not deployed here yet; run: runner fetch ${name} --deploy`;
 }
 
+/** After an operation whose process died. */
+export const CLEANS_UP = 'the next deploy, rollback or fetch --deploy cleans up first';
+
 export function nextOf(
   app: AppState,
   state: StateWord,
@@ -89,7 +92,7 @@ export function nextOf(
       return `a ${operationWord(app.deploying ?? {})} is running`;
     case 'interrupted':
       if (!app.deploying) return retry();
-      return 'the next deploy, rollback or fetch --deploy cleans up first';
+      return CLEANS_UP;
     case 'broken':
     case 'down':
       return `not restarted automatically; run: ${repairsOf(name, instances).join('; ')}`;

@@ -1,7 +1,10 @@
 /** Apps of this server that use one database: what one of them migrates or restores concerns the others. */
 import { openSecrets, variablesOf } from '@runner/common/app-secrets/open';
+import { CLEANS_UP } from '@runner/common/apps/next';
+import { leftQuestion } from '@runner/common/apps/plan-words';
 import type { AppState } from '@runner/common/apps/state';
 import { allNames, listApps } from '@runner/common/apps/store';
+import { liveHolder } from '@runner/common/files/lock';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
@@ -53,4 +56,22 @@ export function refuseInUse(server: Server, own: string, database: string): void
     'database_in_use',
     `the restore would also take away what ${names} wrote into this database since; stop ${running.length === 1 ? 'it' : 'them'} first: ${stop}`,
   );
+}
+
+/** Throws `locked` until a restore of the database that an app uses is over, or what a killed one left is. */
+export function refuseWhileRestored(server: Server, app: AppState): void {
+  const { apps } = listApps(server.paths, allNames(server.paths));
+  const resting = [app, ...apps].find(
+    ({ app: name, deploying, migrating, database }) =>
+      (deploying?.rests_jobs || migrating?.backup !== undefined) &&
+      (name === app.app ||
+        sharingApps(server, name, database ?? '').some((each) => each.app === app.app)),
+  );
+  if (!resting) return;
+  const what = `a restore of the database of '${resting.app}'`;
+  if (liveHolder(server.paths.lock(resting.app)))
+    throw new Failure('locked', `${what} has not ended: wait for its end`);
+  const left = leftQuestion(server.paths, resting);
+  const words = left ? `${left.words}: ${left.hint}` : `${what} was killed: ${CLEANS_UP}`;
+  throw new Failure('locked', words);
 }

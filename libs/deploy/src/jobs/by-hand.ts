@@ -1,5 +1,6 @@
 /** A run that an operator begins. The process of the command carries it. */
 import { isPast, type JobEntry } from '@runner/common/apps/job-book';
+import type { AppState } from '@runner/common/apps/state';
 import { newDeployId } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
 import { announcerOf } from '../alerts/announce.ts';
@@ -11,8 +12,11 @@ import { carryRun, type JobEnd } from './run.ts';
 import { killedRun, withRun } from './settle.ts';
 import { changeOf } from './tell.ts';
 
-/** Runs a job for an operator. Throws `locked` while it runs already. */
-export async function runByHand(request: JobRequest): Promise<JobEnd> {
+/** Runs a job for an operator. Throws `locked` while it runs already, and what `refuse` throws. */
+export async function runByHand(
+  request: JobRequest,
+  refuse: (app: AppState) => void,
+): Promise<JobEnd> {
   const { io, paths, app: name, job } = request;
   refuseBeside(request, requireJob(request, name, job));
   const id = newDeployId(io.random);
@@ -23,10 +27,7 @@ export async function runByHand(request: JobRequest): Promise<JobEnd> {
       if (!entry || isPast(entry))
         throw new Failure('job_not_found', `'${name}' has no job '${job}'`);
       refuseBeside(request, entry);
-      if (app.deploying?.rests_jobs) {
-        const words = `a restore of the database of '${name}' has not ended: job ${job} can run after it`;
-        throw new Failure('locked', words);
-      }
+      refuse(app);
       const now = io.now();
       const at = now.toISOString();
       const dead = entry.run && killedRun(entry.run, now);

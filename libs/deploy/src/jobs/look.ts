@@ -112,10 +112,12 @@ export function liveRuns({ io, paths }: Server, app: string): string[] {
 /** Whether a run has to wait: for a deploy, or another command, that changes the app. */
 export function isHeldUp(
   paths: Paths,
-  { app, deploying }: AppState,
+  { app, deploying, migrating }: AppState,
   { duringDeploy }: JobEntry['rules'],
 ): boolean {
-  if (!deploying || deploying.rests_jobs) return deploying !== null;
+  // A restore that was killed leaves the database half way.
+  if (deploying?.rests_jobs || migrating?.backup !== undefined) return true;
+  if (!deploying) return false;
   return duringDeploy !== 'continue' && liveHolder(paths.lock(app)) !== undefined;
 }
 
