@@ -22,12 +22,12 @@ import {
 } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
-import { failureOf, runStep, StepFailure, shellStep } from '../run/step.ts';
+import { runStep, StepFailure, shellStep } from '../run/step.ts';
 import { type BackupSource, makeBackup } from './backup.ts';
 import { addressOf } from './context.ts';
 import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
-import { putBack, refuseOthers } from './put-back.ts';
+import { MADE, putBack, refuseOthers } from './put-back.ts';
 import { query } from './query.ts';
 import { refuseInUse, sharingApps } from './sharing.ts';
 import { isUnmade } from './tools.ts';
@@ -86,11 +86,13 @@ async function restore(
       await refuseOthers(op, source, id).catch((error) => {
         throw notRestored(op, error);
       });
+    const made = await madeIn(source);
     noteRestore(op, backup.deploy_id);
     try {
       await replace(op, source, { to, backup });
     } catch (error) {
-      if (error instanceof StepFailure && (await isUntouched(source))) {
+      const isUntouched = made !== undefined && (await madeIn(source)) === made;
+      if (error instanceof StepFailure && isUntouched) {
         noteRestore(op, undefined);
         changeOwnState(op, (app) => ({ ...app, migrating: null }));
       }
@@ -99,11 +101,16 @@ async function restore(
   });
 }
 
-/** After a backup that could not be put back: it was one transaction, whose end a server that answers has not lost. */
-async function isUntouched({ address }: BackupSource): Promise<boolean> {
-  if (address.kind === 'mysql') return false;
-  const failure = await failureOf('migrate', () => query(address, 'SELECT 1'));
-  return failure === undefined;
+/** What putting a backup back makes again, once no transaction does; undefined: it may be half way, or no one knows. */
+async function madeIn({ address }: BackupSource): Promise<string | undefined> {
+  const { kind } = address;
+  if (kind === 'mysql') return undefined;
+  try {
+    return (await query(address, kind === 'postgres' ? MADE : 'SELECT 1')).join();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return undefined;
+  }
 }
 
 /** Undoes it: the database becomes what it was before the rollback, with all that was written until then. */
