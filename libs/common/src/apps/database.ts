@@ -57,6 +57,8 @@ export interface DatabaseBackup {
   migrations: string[];
   /** Of each app, the deploy whose `contract` had run last; absent in older ones. */
   contracted?: Record<string, string>;
+  /** One that was killed before, and may be in it. */
+  migrating?: StartedMigration;
   order?: number;
 }
 

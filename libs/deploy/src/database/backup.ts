@@ -57,6 +57,7 @@ export async function makeBackup(op: Operation, source: BackupSource): Promise<D
     size,
     bytes,
     ms: Math.round(op.io.elapsed() - began),
+    ...(app.migrating && app.migrating.backup === undefined && { migrating: app.migrating }),
     migrations: migrationsOn({ paths, app: { ...app, database: address.fingerprint } })
       .filter(({ gone }) => !gone)
       .map((each) => each.deploy_id),

@@ -8,7 +8,7 @@ import type { Migration, StartedMigration } from '@runner/common/apps/database';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { isObject, jsonObject } from '@runner/common/text/json';
-import { say } from '../journal/operation.ts';
+import { type Operation, say } from '../journal/operation.ts';
 import type { DatabaseAddress } from './address.ts';
 import type { MigrationContext } from './context.ts';
 import { query } from './query.ts';
@@ -43,9 +43,12 @@ const DATABASE = `(SELECT oid, datname, (SELECT c.oid FROM pg_class c WHERE relk
   AND pg_has_role(relowner, 'USAGE') AND NOT pg_has_role(datdba, 'USAGE') ORDER BY c.oid LIMIT 1) AS own
   FROM pg_database WHERE datname = current_database()) AS d`;
 const NOTED = "'runner: ([{].*)$'";
+const OF_DATABASE = `substring(shobj_description(d.oid, 'pg_database') FROM ${NOTED})`;
+/** The own note, then those of others, which say what they have begun. */
 const READ = {
-  postgres: `SELECT coalesce(substring(obj_description(own, 'pg_class') FROM ${NOTED}),
-    substring(shobj_description(oid, 'pg_database') FROM ${NOTED})) FROM ${DATABASE}`,
+  postgres: `SELECT coalesce(substring(obj_description(own, 'pg_class') FROM ${NOTED}), ${OF_DATABASE}) FROM ${DATABASE}
+    UNION ALL SELECT ${OF_DATABASE} FROM ${DATABASE} UNION ALL SELECT substring(obj_description(oid, 'pg_class')
+    FROM ${NOTED}) FROM pg_class WHERE relkind = 'r' AND relname IN ${BOOKKEEPING_LIST}`,
   mysql: `SELECT note FROM ${NOTE_TABLE}`,
 };
 /** The text is in hex digits: no quotes, and no encoding of the database. */
@@ -69,10 +72,14 @@ export async function readNote(address: DatabaseAddress): Promise<MigrationNote>
     (await asked(address, `${TABLES} AND TABLE_NAME = '${NOTE_TABLE}'`)).length > 0
       ? await asked(address, READ[kind])
       : [];
-  const { migrating, results } = jsonObject(rows[0]?.[0] ?? '') ?? {};
+  const notes = rows.map(([text = '']) => jsonObject(text) ?? {});
+  const isBegun = (value: unknown): value is NotedMigration =>
+    isNoted<NotedMigration>(value, ['app', 'version', 'at']);
+  const { migrating } = notes.find((each) => isBegun(each.migrating)) ?? {};
+  const results = notes[0]?.results;
   const all = Array.isArray(results) ? results : [];
   return {
-    ...(isNoted<NotedMigration>(migrating, ['app', 'version', 'at']) && { migrating }),
+    ...(isBegun(migrating) && { migrating }),
     results: all.filter((each) => isNoted<NotedResult>(each, ['version', 'verdict'])),
   };
 }
@@ -89,9 +96,14 @@ function isNoted<T>(value: unknown, fields: readonly string[]): value is T {
   return isObject(value) && [...fields, 'server', 'deploy_id'].every((name) => isText(value[name]));
 }
 
+interface NotePlace {
+  readonly op: Operation;
+  readonly address: DatabaseAddress;
+}
+
 /** Before the command: until it has ended, each server finds this. Returns the note as it is then. */
 export async function noteBegin(
-  { op, address }: Pick<MigrationContext, 'op' | 'address'>,
+  { op, address }: NotePlace,
   note: MigrationNote,
   { deploy_id, version, at, asks, contract }: StartedMigration,
 ): Promise<MigrationNote> {
@@ -120,6 +132,23 @@ export async function noteEnd(
   const problem = migrating || result ? await write(address, { results: all }) : undefined;
   if (problem && migrating) say(op, `the note of the migration stays in the database: ${problem}`);
   return (problem ? results : all).at(-1)?.deploy_id;
+}
+
+/**
+ * After a restore: what another server began is still to be answered, also where the note went back with its
+ * table, and what was answered by it is not; `left` is the note before. Returns the newest result that is in.
+ */
+export async function noteRestored(
+  { op, address }: NotePlace,
+  left: MigrationNote,
+  killed: StartedMigration | undefined,
+): Promise<string | undefined> {
+  const { results, migrating: now } = await readNote(address);
+  const isOwn = left.migrating?.deploy_id === op.app.migrating?.deploy_id;
+  const migrating = isOwn ? undefined : left.migrating;
+  if (killed) await noteBegin({ op, address }, { results }, killed);
+  else if (now?.deploy_id !== migrating?.deploy_id) await write(address, { results, migrating });
+  return results.at(-1)?.deploy_id;
 }
 
 /** Returns why it could not be written. */

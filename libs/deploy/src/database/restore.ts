@@ -27,6 +27,7 @@ import { type BackupSource, makeBackup } from './backup.ts';
 import { addressOf } from './context.ts';
 import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
+import { noteRestored, readNote } from './note.ts';
 import { MADE, putBack, refuseOthers } from './put-back.ts';
 import { query } from './query.ts';
 import { refuseInUse, sharingApps } from './sharing.ts';
@@ -80,21 +81,21 @@ async function restore(
       };
       await runStep(op.log, op.signal, shellStep({ ...how, command, env }));
     }
-    await makeBackup(op, source);
+    const made = await makeBackup(op, source);
     // Also what is there now: it may have to come back.
     for (const id of [backup.deploy_id, op.deployId])
       await refuseOthers(op, source, id).catch((error) => {
         throw notRestored(op, error);
       });
-    const made = await madeIn(source);
+    const before = await stateOf(source);
     noteRestore(op, backup.deploy_id);
     try {
       await replace(op, source, { to, backup });
     } catch (error) {
-      const isUntouched = made !== undefined && (await madeIn(source)) === made;
+      const isUntouched = before !== undefined && (await stateOf(source)) === before;
       if (error instanceof StepFailure && isUntouched) {
         noteRestore(op, undefined);
-        changeOwnState(op, (app) => ({ ...app, migrating: null }));
+        changeOwnState(op, (app) => ({ ...app, migrating: made.migrating ?? null }));
       }
       throw error;
     }
@@ -102,7 +103,7 @@ async function restore(
 }
 
 /** What putting a backup back makes again, once no transaction does; undefined: it may be half way, or no one knows. */
-async function madeIn({ address }: BackupSource): Promise<string | undefined> {
+async function stateOf({ address }: BackupSource): Promise<string | undefined> {
   const { kind } = address;
   if (kind === 'mysql') return undefined;
   try {
@@ -158,6 +159,7 @@ async function replace(
 ): Promise<void> {
   const { deploy_id: id, database } = backup;
   const at = op.io.now().toISOString();
+  const left = await readNote(source.address);
   const started = { deploy_id: op.deployId, commit, version, at, database, backup: id };
   changeOwnState(op, (app) => ({ ...app, migrating: started }));
   try {
@@ -167,12 +169,19 @@ async function replace(
     throw notRestored(op, error);
   }
   const { io, paths } = op;
+  const { migrating: killed } = backup;
+  const seen = await noteRestored({ op, address: source.address }, left, killed);
   const after = (app: AppState): AppState => {
     const when = { at, order: nextOrder(app, io.now()) };
     const then = (each: Migration) =>
       (each.database ?? database) === database ? restoredMigration(each, backup, when) : each;
     const contracted = backup.contracted?.[app.app] ?? null;
-    return { ...app, contracted, migrations: (app.migrations ?? []).map(then) };
+    return {
+      ...app,
+      contracted,
+      migrations: (app.migrations ?? []).map(then),
+      ...(seen !== undefined && app.database === database && { database_seen: seen }),
+    };
   };
   for (const app of sharingApps(op, op.app.app, database)) {
     forgetLook({ paths, app });
@@ -184,5 +193,5 @@ async function replace(
     say(op, `${app.app} uses this database, too${next}`);
   }
   forgetLook(op);
-  changeOwnState(op, (app) => ({ ...after(app), migrating: null }));
+  changeOwnState(op, (app) => ({ ...after(app), migrating: killed ?? null }));
 }
