@@ -100,13 +100,13 @@ test('a restore waits until an app that has only jobs is stopped, and its job is
   assert.is(back.status, 0, back.stderr);
 });
 
-test('no job of a stopped app begins while another restores its database, or was killed meanwhile', async ({
+test('a stopped app does not start, and no job of it, while another restores its database, or was killed meanwhile', async ({
   world,
   database,
 }) => {
   const { root } = world;
   const stops = join(root, '..', 'stops');
-  const more = `, backup: auto }\nstart: { type: process, run: "trap 'touch ${stops}; sleep 6; exit' TERM; while :; do sleep 0.1; done", stop_timeout: 60s`;
+  const more = `, backup: auto }\nstart: { type: process, run: "trap 'touch ${stops}; sleep 9; exit' TERM; while :; do sleep 0.1; done", stop_timeout: 60s`;
   const drop = { '001': 'alter table orders drop column note;' };
   await ship({ world, database, version: 'v1', more, starts: false });
   await ship({ world, database, version: 'v2', migrations: drop, more, starts: false });
@@ -130,6 +130,11 @@ test('no job of a stopped app begins while another restores its database, or was
       "runner jobs run: a restore of the database of 'shop' has not ended: wait for its end (locked)\n",
     ],
   );
+  const starting = await run('runner-start', ['two'], { root });
+  assert.equal(
+    [starting.status, starting.stderr.includes('wait for its end (locked)')],
+    [75, true],
+  );
   process.kill(back.pid, 'SIGKILL');
   await back.done;
   assert.match(
@@ -138,6 +143,7 @@ test('no job of a stopped app begins while another restores its database, or was
   );
   assert.is((await rollback(world, '--to', 'v1', '--database', id)).status, 0);
   assert.is((await job()).status, 0);
+  assert.is((await run('runner-start', ['two'], { root })).status, 0);
   assert.is(sql(database, 'select count(*) from orders'), '2');
 });
 

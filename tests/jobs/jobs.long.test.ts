@@ -336,6 +336,11 @@ test('a stopped app and a paused job rest, and what passed then is not missed', 
   assert.is((await world.jobs(['resume', 'shop', 'tick'])).status, 0);
   await world.look();
   assert.equal([world.entry('tick').runs, newsOf(world)], [[], []]);
+  // To resume what is not paused takes no time away.
+  world.since('tick', MINUTE);
+  assert.is((await world.jobs(['resume', 'shop', 'tick'])).status, 0);
+  await world.look();
+  await world.over('tick', 1);
 });
 
 test('an app that starts nothing can be stopped for its jobs, and is started for them', async ({

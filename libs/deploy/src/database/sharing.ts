@@ -58,15 +58,27 @@ export function refuseInUse(server: Server, own: string, database: string): void
   );
 }
 
-/** Throws `locked` until a restore of the database that an app uses is over, or what a killed one left is. */
-export function refuseWhileRestored(server: Server, app: AppState): void {
+const isRestoring = ({ deploying, migrating }: AppState) =>
+  deploying?.rests_jobs || migrating?.backup !== undefined;
+
+/** Throws `locked` until another app's restore of the database that an app uses is over, or what a killed one left is. */
+export function refuseWhileRestored(server: Server, { app }: AppState): void {
   const { apps } = listApps(server.paths, allNames(server.paths));
-  const resting = [app, ...apps].find(
-    ({ app: name, deploying, migrating, database }) =>
-      (deploying?.rests_jobs || migrating?.backup !== undefined) &&
-      (name === app.app ||
-        sharingApps(server, name, database ?? '').some((each) => each.app === app.app)),
+  const isOn = ({ app: own, database = '' }: AppState) =>
+    own !== app && sharingApps(server, own, database).some((each) => each.app === app);
+  refuseRestoring(
+    server,
+    apps.find((each) => isRestoring(each) && isOn(each)),
   );
+}
+
+/** The same, also until that of the app itself is. */
+export function refuseJob(server: Server, app: AppState): void {
+  refuseRestoring(server, isRestoring(app) ? app : undefined);
+  refuseWhileRestored(server, app);
+}
+
+function refuseRestoring(server: Server, resting: AppState | undefined): void {
   if (!resting) return;
   const what = `a restore of the database of '${resting.app}'`;
   if (liveHolder(server.paths.lock(resting.app)))

@@ -8,6 +8,7 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { announceOver } from '../alerts/over.ts';
 import type { ApprovalChoice } from '../approval/options.ts';
+import { refuseWhileRestored } from '../database/sharing.ts';
 import { keepHoldAnyway } from '../hold/traffic.ts';
 import { keepJobs } from '../jobs/book.ts';
 import { StageClock } from '../journal/clock.ts';
@@ -30,6 +31,9 @@ export interface OperationRequest extends ContextRequest, ApprovalChoice {
   isMoot?(): boolean;
 }
 
+/** What may start an app, whose database another one may be restoring. */
+const STARTING = new Set(['deploy', 'rollback', 'start', 'restart']);
+
 /** What is removed stays so, whatever starts or replaces it. */
 function refuseRemoved({ app, preview }: AppState): void {
   if (preview && removalOf({ preview }))
@@ -39,7 +43,8 @@ function refuseRemoved({ app, preview }: AppState): void {
 /**
  * Does something with an app under its lock, once what a killed operation left is undone. Then it ends
  * what drains, and waits for the chats, both without the lock: a drain may be cut short by a rollback, a
- * slow chat delays no one. Throws `app_not_found`, `locked`, `not_ready` for a removed preview.
+ * slow chat delays no one. Throws `app_not_found`, `locked`, also while another app restores its database,
+ * `not_ready` for a removed preview.
  */
 export async function operate<T>(
   request: OperationRequest,
@@ -60,6 +65,7 @@ export async function operate<T>(
     const context = contextOf({ ...request, deployId }, known, await open(known));
     const ending = () => lock.note(ENDING);
     op = { ...context, app: await recover(context), clock: new StageClock(io), ending };
+    if (STARTING.has(verb)) refuseWhileRestored(request, op.app);
     return await body(op);
   } finally {
     if (op) unlessFailure(() => keepJobs(request, request.app), undefined);

@@ -56,11 +56,14 @@ function setPaused(
   const { app: name, job } = args;
   requireJob({ io, paths }, name, job);
   const since = io.now().toISOString();
-  const paused = isPaused ? { since, by: initiatorOf(io, 'manual') } : null;
-  changeJobBook({ io, paths }, name, ({ jobs }) => {
+  const wanted = isPaused ? { since, by: initiatorOf(io, 'manual') } : null;
+  const paused = changeJobBook({ io, paths }, name, ({ jobs }) => {
     const entry = jobs[job];
+    // What is due now is due.
+    if (!entry || (entry.paused !== null) === isPaused) return entry?.paused ?? null;
     // What was due while it rested is not made up for.
-    if (entry) jobs[job] = dated({ ...entry, paused, settled: since, waiting: null });
+    jobs[job] = dated({ ...entry, paused: wanted, settled: since, waiting: null });
+    return wanted;
   });
   return { app: name, job, paused };
 }

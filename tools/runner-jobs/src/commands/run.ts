@@ -3,7 +3,7 @@ import { command } from '@runner/common/cli/command';
 import { signalStatus, usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
-import { refuseWhileRestored } from '@runner/deploy/database/sharing';
+import { refuseJob } from '@runner/deploy/database/sharing';
 import { runByHand } from '@runner/deploy/jobs/by-hand';
 import { lookForAllJobs } from '@runner/deploy/jobs/look';
 import { carryRun, type JobEnd } from '@runner/deploy/jobs/run';
@@ -52,7 +52,7 @@ export const run = command({
         await carryRun(request, options.carry);
         return {};
       }
-      const value = await runByHand(request, (own) => refuseWhileRestored(request, own));
+      const value = await runByHand(request, (own) => refuseJob(request, own));
       const { outcome, status } = value;
       if (interruption.by) return { value, status: signalStatus(interruption.by) };
       return { value, status: outcome === 'ok' ? 0 : status || 1 };
