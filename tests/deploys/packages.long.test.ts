@@ -4,7 +4,16 @@ import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { changesOf, envOf, fetch, type Locked, lockFile, push, withRegistry } from './packages.ts';
+import {
+  changesOf,
+  envOf,
+  fetch,
+  GATED,
+  type Locked,
+  lockFile,
+  push,
+  withRegistry,
+} from './packages.ts';
 import { inWorld } from './world.ts';
 
 const test = suite('packages of a lock file');
@@ -53,8 +62,22 @@ test('what cannot be known waits: another address, a private one, a file that is
         (await fetch(world, registry)).stdout,
         'shop: v4 waits: package-lock.json cannot be read: it is not JSON\n',
       );
+      await world.push('v5', { deploy: '', files: { 'package-lock.json': null } });
+      assert.is((await fetch(world, registry)).stdout, 'shop: v5 waits: its lock files are gone\n');
     }),
   ));
+
+test('an app whose package manager is not known learns that nothing is compared', () =>
+  inWorld(async (world) => {
+    await world.push('v1', { deploy: GATED, files: { 'bun.lock': '{}' } });
+    await world.deploy();
+    await world.push('v2', { deploy: GATED, files: { 'bun.lock': '{"lockfileVersion": 1}' } });
+    const check = await world.deploy(['--check']);
+    assert.match(
+      check.stdout + check.stderr,
+      /min_package_age compares nothing: the commit has no/,
+    );
+  }));
 
 test('a package that begins to run an install script is named in changes and in the record', () =>
   inWorld(async (world) => {

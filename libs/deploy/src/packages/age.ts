@@ -43,9 +43,10 @@ export function leastAge(paths: Paths, app: AppState): number {
 /** Looks at the age of what is brought; undefined: all of it is old enough. */
 export async function youngAmong(
   { io, signal }: Pick<RegistryRequest, 'io' | 'signal'>,
-  { added, problem, configuration }: BroughtPackages,
+  { added, wasLocked, isLocked, configuration, ...brought }: BroughtPackages,
   least: number,
 ): Promise<YoungPackages | undefined> {
+  const problem = wasLocked && !isLocked ? 'its lock files are gone' : brought.problem;
   const now = io.now().getTime();
   const published = await publishedOf({ io, signal, configuration }, added);
   const young = added.flatMap((each, at) => {

@@ -17,6 +17,8 @@ export const NAMED = 20;
 /** The lock files of a commit. */
 interface Locks {
   readonly packages: ReadonlyMap<string, LockedPackage>;
+  /** It has one. */
+  readonly isLocked: boolean;
   /** Why a file cannot be read, one sentence. */
   readonly problem: string | undefined;
   /** The text of files that may name a registry. */
@@ -24,7 +26,8 @@ interface Locks {
 }
 
 /** The difference of two commits. */
-export interface BroughtPackages extends Pick<Locks, 'problem' | 'configuration'> {
+export interface BroughtPackages extends Pick<Locks, 'isLocked' | 'problem' | 'configuration'> {
+  readonly wasLocked: boolean;
   /** In a version, or from an address, that was not there. */
   readonly added: readonly LockedPackage[];
   /** Those that now have a script, of any version, and had none. */
@@ -54,6 +57,8 @@ export async function broughtBy(
   return {
     added: added.map(([, each]) => each),
     scripts: before.problem === undefined ? scripted.map(labelOf) : [],
+    wasLocked: before.isLocked,
+    isLocked: after.isLocked,
     problem: after.problem,
     configuration: after.configuration,
   };
@@ -99,7 +104,7 @@ async function locksOf(
   // What git's answer was cut off by is more than that.
   if (size > LOCK_MAX) {
     const problem = `the lock files are larger than ${LOCK_MAX} bytes`;
-    return { packages, problem, configuration: '' };
+    return { packages, isLocked: true, problem, configuration: '' };
   }
   let problem: string | undefined;
   paths.forEach((path, at) => {
@@ -113,6 +118,7 @@ async function locksOf(
       problem = `${path} cannot be read: ${why}`;
     }
   });
+  const isLocked = blobs.slice(0, paths.length).some((bytes) => bytes !== undefined);
   const configuration = blobs.slice(paths.length).map((bytes) => bytes ?? '');
-  return { packages, problem, configuration: configuration.join('\n') };
+  return { packages, isLocked, problem, configuration: configuration.join('\n') };
 }

@@ -5,6 +5,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { fetchMissing } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
+import { activeFile } from '../instances/target.ts';
 import { leastAge, youngAmong } from '../packages/age.ts';
 import { type BroughtPackages, broughtBy, NAMED, scriptFields } from '../packages/brought.ts';
 
@@ -13,6 +14,9 @@ interface PackageNews {
   readonly changes: Partial<ChangeSummary>;
   readonly notes: readonly string[];
 }
+
+const UNLOCKED =
+  'min_package_age compares nothing: the commit has no lock file of npm, pnpm or yarn';
 
 /** Compares with the commit that is active; without one, nothing is new. The age was looked at if it is automatic. */
 export async function packagesOf(
@@ -34,6 +38,7 @@ export async function packagesOf(
   }
   const changes = scriptFields(brought.scripts);
   const unread = brought.problem === undefined ? [] : [brought.problem];
+  if (!brought.isLocked && activeFile(paths, app)?.minPackageAge) unread.push(UNLOCKED);
   const least = isAutomatic ? 0 : leastAge(paths, app);
   const young =
     least === 0 ? undefined : await youngAmong({ io, signal: source.signal }, brought, least);
