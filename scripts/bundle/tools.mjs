@@ -23,6 +23,8 @@ const OURS = {
     ),
     ...['redaction/chat-secrets', 'redaction/known-secrets', 'redaction/redact'],
     'secrets/redactor',
+    // Of what lists apps, and where no plan waits, nothing needs it.
+    'apps/approvals',
     ...['hosts/api', 'hosts/github-app', 'hosts/open', 'http/request'],
   ].map((name) => `libs/common/src/${name}.ts`),
   deploy: [
@@ -59,13 +61,9 @@ const OURS = {
     ...['approval/admit', 'plan/announce', 'plan/approve', 'plan/make', 'plan/wanted'],
   ].map((name) => `libs/deploy/src/${name}.ts`),
   running: [
-    ...['instances/running', 'lifecycle/active', 'lifecycle/exec', 'lifecycle/output'].map(
-      (name) => `libs/deploy/src/${name}.ts`,
-    ),
-    'libs/deploy/src/lifecycle/show.ts',
-    // Of what lists apps, and where no plan waits, nothing needs it.
-    'libs/common/src/apps/approvals.ts',
-  ],
+    ...['instances/running', 'lifecycle/active', 'lifecycle/exec', 'lifecycle/output'],
+    'lifecycle/show',
+  ].map((name) => `libs/deploy/src/${name}.ts`),
   extract: ['libs/extract/src/extract.ts'],
   nats: ['libs/fleet/src/broker/nats.ts'],
   backup: ['age', 'backup', 'restore'].map((name) => `libs/backup/src/${name}.ts`),

@@ -7,7 +7,7 @@ import { shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { COMMIT, KEPT, newRoot, prune, put, releasesOf } from './root.ts';
+import { COMMIT, KEPT, newRoot, prune, releasesOf } from './root.ts';
 
 const ALL = ['.tmp-dead', 'r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8', 'r9'];
 
@@ -42,8 +42,9 @@ exec runner-prune --dry-run --json --root "$PWD/seen"`;
 test('an app whose lock is held is skipped and named; asked for by name, the status is 75', async () => {
   const root = await newRoot();
   const lock = join(root, 'locks/shop.lock');
-  put(lock, `{"pid":${process.pid},"command":"deploy","since":"2026-11-01T00:00:00.000Z"}\n`);
-  const holder = spawn('sh', ['-c', 'exec 9>>"$0"; flock 9; echo held; exec sleep 60', lock]);
+  const about = '{"pid":%s,"command":"deploy","since":"2026-11-01T00:00:00.000Z"}';
+  const hold = `exec 9>>"$0"; flock 9; printf '${about}' "$$" > "$0"; echo held; exec sleep 60`;
+  const holder = spawn('sh', ['-c', hold, lock]);
   atExit(() => holder.kill());
   await once(holder.stdout, 'data');
   const all = await prune(root);
