@@ -1,8 +1,8 @@
 /** The site that `runner preview snippet` prints, in the proxies that are installed. */
 import { execFileSync, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
 import { programOf } from '@runner/testing/real-proxy';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -10,7 +10,7 @@ import { until } from '@runner/testing/until';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startWaker } from '../traffic/sleep-world.ts';
-import { makePreviewWorld } from './world.ts';
+import { foldersAbove, makePreviewWorld } from './world.ts';
 
 const CONFIGS = {
   nginx: (text: string, folder: string, port: number) =>
@@ -57,8 +57,10 @@ for (const name of ['nginx', 'caddy', 'haproxy'] as const)
       const world = await makePreviewWorld();
       const { root } = world;
       // As `runner setup --print` says: the folders of previews follow that of their app.
-      for (const path of [dirname(root), root, join(root, 'apps'), join(root, 'apps/shop')])
+      for (const path of foldersAbove(root)) {
+        chmodSync(path, 0o750);
         execFileSync('setfacl', ['-m', 'u:www-data:x', path]);
+      }
       const { stdout: text, stderr } = await world.runner(
         'preview',
         'snippet',

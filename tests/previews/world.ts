@@ -1,8 +1,8 @@
 /** A server whose app `shop` has previews, and the code host of its pull requests. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { runningPid } from '@runner/common/files/process';
 import { atExit } from '@runner/testing/cleanup';
 import { startGitServer } from '@runner/testing/git-server';
@@ -52,6 +52,11 @@ const ends: Readonly<Record<ApiType, string>> = {
   bitbucket: '',
 };
 
+/** The folders through which a proxy reaches the previews. */
+export function foldersAbove(root: string): string[] {
+  return [dirname(root), root, join(root, 'apps'), join(root, 'apps/shop')];
+}
+
 export async function makePreviewWorld(
   type: ApiType = 'github',
   enable = '',
@@ -97,6 +102,8 @@ export async function makePreviewWorld(
   await must(
     runner('preview', 'enable', 'shop', '--domain', 'pr-{n}.preview.example.org', ...settings),
   );
+  // A proxy that another test runs may pass: else its previews would wait for that.
+  for (const path of foldersAbove(root)) chmodSync(path, 0o751);
   const point = (number: number, sha: string) => {
     if (ends[type] !== '')
       plain('update-ref', `refs/${ends[type].replace('N', String(number))}`, sha);
