@@ -147,6 +147,51 @@ test('a stopped app does not start, and no job of it, while another restores its
   assert.is(sql(database, 'select count(*) from orders'), '2');
 });
 
+test('a restore does not begin while a stopped app that shares the database is deployed', async ({
+  world,
+  database,
+}) => {
+  const { root } = world;
+  const drop = { '001': 'alter table orders drop column note;' };
+  await ship({ world, database, version: 'v1', more: ', backup: auto', starts: false });
+  await ship({
+    world,
+    database,
+    version: 'v2',
+    migrations: drop,
+    more: ', backup: auto',
+    starts: false,
+  });
+  const add = ['--repo', REPO, '--branch', 'main', '--name', 'two', '--token', '-'];
+  assert.is((await run('runner-add', add, { root, stdin: TOKEN })).status, 0);
+  const builds = join(root, '..', 'builds');
+  const deploy = `instances: { default: { env: { DATABASE_URL: "sqlite:${database}" } } }
+start: { type: process, run: "while :; do sleep 0.1; done" }
+`;
+  await world.push('w1', { deploy });
+  assert.is((await run('runner-deploy', ['two'], { root })).status, 0);
+  try {
+    assert.is((await run('runner-stop', ['two'], { root })).status, 0);
+    await world.push('w2', { deploy: `${deploy}build: [touch ${builds}; sleep 4]\n` });
+    const two = start('runner-deploy', ['two'], { root });
+    await until(() => existsSync(builds), 'it does not build');
+    const [{ deploy_id: id = '' } = {}] = world.state().database_backups as {
+      deploy_id?: string;
+    }[];
+    const refused = await rollback(world, '--to', 'v1', '--database', id);
+    assert.equal(
+      [refused.status, refused.stderr],
+      [
+        1,
+        "runner rollback: deploy of 'two' may start it, and it uses this database: wait for its end (database_in_use)\n",
+      ],
+    );
+    assert.is((await two.done).status, 0);
+  } finally {
+    killApp(root, 'two');
+  }
+});
+
 test('an app is not charged with what the other app has migrated', async ({ world, database }) => {
   const { root } = world;
   const add = ['--repo', REPO, '--branch', 'main', '--name', 'two', '--token', '-'];

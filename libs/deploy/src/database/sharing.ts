@@ -34,7 +34,10 @@ function hasUrl({ io, paths }: Server, app: AppState, database: string): boolean
   });
 }
 
-/** Throws `database_in_use` while another app that uses the database runs: a restore would pull it away. */
+/** What may start an app, whose database another one may be restoring. */
+export const STARTING = new Set(['deploy', 'rollback', 'start', 'restart']);
+
+/** Throws `database_in_use` while another app that uses the database runs, or may be started: a restore would pull it away. */
 export function refuseInUse(server: Server, own: string, database: string): void {
   const sharing = sharingApps(server, own, database);
   const running = sharing.filter(({ app, instances, stopped }) =>
@@ -44,6 +47,13 @@ export function refuseInUse(server: Server, own: string, database: string): void
       return file?.start.type !== 'none' || file.jobs.length > 0;
     }),
   );
+  for (const { app } of sharing) {
+    const { command = '' } = liveHolder(server.paths.lock(app)) ?? {};
+    // It looked for a restore when it began.
+    if (!STARTING.has(command)) continue;
+    const words = `${command} of '${app}' may start it, and it uses this database: wait for its end`;
+    throw new Failure('database_in_use', words);
+  }
   if (running.length === 0) {
     const [busy] = sharing.flatMap(({ app }) => liveRuns(server, app).map((job) => [app, job]));
     if (!busy) return;

@@ -8,7 +8,7 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { announceOver } from '../alerts/over.ts';
 import type { ApprovalChoice } from '../approval/options.ts';
-import { refuseWhileRestored } from '../database/sharing.ts';
+import { refuseWhileRestored, STARTING } from '../database/sharing.ts';
 import { keepHoldAnyway } from '../hold/traffic.ts';
 import { keepJobs } from '../jobs/book.ts';
 import { StageClock } from '../journal/clock.ts';
@@ -30,9 +30,6 @@ export interface OperationRequest extends ContextRequest, ApprovalChoice {
   /** Whether there is nothing left to do: ends the wait. */
   isMoot?(): boolean;
 }
-
-/** What may start an app, whose database another one may be restoring. */
-const STARTING = new Set(['deploy', 'rollback', 'start', 'restart']);
 
 /** What is removed stays so, whatever starts or replaces it. */
 function refuseRemoved({ app, preview }: AppState): void {
