@@ -1,5 +1,13 @@
 /** What is removed stays removed, and says so; what cannot be removed says why. */
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
@@ -159,6 +167,19 @@ test('a preview whose state was removed is removed with its pull request, or mad
     log,
     `"PreviewRemoved","project":"shop--pr-1","instance":"default","version":"${commit.slice(0, 12)}"`,
   );
+  await world.end();
+});
+
+test('a folder that cannot be read is named, and keeps no preview from being made', async () => {
+  const world = await makePreviewWorld();
+  const folder = join(world.root, 'apps/shop--pr-9');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'instances'), '');
+  await world.open(1);
+  const synced = await world.sync();
+  assert.is(synced.status, 1);
+  assert.match(synced.stdout + synced.stderr, /cannot read the folder .*shop--pr-9\/instances/);
+  await world.answers('pr-1', 'pr 1');
   await world.end();
 });
 

@@ -70,7 +70,7 @@ export async function syncLocked(context: PreviewContext, of: string): Promise<S
     }
   };
   const parent = findApp(paths, of) && requireTrustedApp(paths, of);
-  registerLost(context, of, parent);
+  await tried(() => registerLost(context, of, parent));
   const names = previewNames(paths, of);
   const { apps, unreadable } = listApps(paths, names);
   for (const { failure } of unreadable) problems.push(failure.message);
