@@ -148,10 +148,22 @@ test('two users of a database that neither owns know of a migration of the other
       refused.stderr,
       /migrate: the migration of v2 of shop, begun at \S+, was killed on (\S+), or still runs there: on \1 look/,
     );
-    const yes = await one.deploy(['--migrated', 'yes']);
-    assert.is(yes.status, 0, yes.stderr);
+    // What is said there is kept, whether it is in or not: the other server may be gone.
+    assert.is((await two.deploy(['--migrated', 'no'])).status, 0);
+    await two.push('v3', 'select 2;', ', rehearse: false');
     const free = await two.deploy();
     assert.is(free.status, 0, free.stderr);
+    const yes = await one.deploy(['--migrated', 'yes']);
+    assert.is(yes.status, 0, yes.stderr);
+    await one.push('v3', 'select pg_sleep(3);', ', rehearse: false');
+    await killed(one, () => databases.sql('shop', sleeps).stdout !== '0\n');
+    await two.push('v4', 'select 3;', ', rehearse: false');
+    assert.is((await two.deploy()).status, 1);
+    assert.is((await two.deploy(['--migrated', 'yes'])).status, 0);
+    await two.push('v5', 'select 4;', ', rehearse: false');
+    assert.is((await two.deploy()).status, 0);
+    assert.is((await one.deploy(['--migrated', 'yes'])).status, 0);
+    assert.is((await two.deploy()).status, 0);
   } finally {
     await end(databases, ...worlds);
   }

@@ -234,6 +234,8 @@ export interface AppState {
   database?: string;
   /** The deploy of the newest migration that any server has noted in it, when this app migrated it last. */
   database_seen?: string;
+  /** The killed migration of another server that was answered for here last. */
+  database_answered?: string;
   /** The deploy whose `first` has succeeded: it is not run again. */
   first_run?: string;
   /** What has changed the database, the oldest first. */

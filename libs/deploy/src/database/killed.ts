@@ -64,9 +64,10 @@ export async function leftElsewhere(
   const { op } = context;
   if (!left) return undefined;
   const { app, deploy_id, server, at, asks } = left;
-  // It has ended here, or is what this server knows itself.
+  // It has ended here, is what this server knows itself, or is noted where this user cannot write the answer.
   const isOwn = listApps(op.paths).apps.some(({ migrating }) => migrating?.deploy_id === deploy_id);
-  if (isOwn || recordedEnd(op.paths, app, deploy_id, 'DeploySuccess')) return undefined;
+  if (isOwn || op.app.database_answered === deploy_id) return undefined;
+  if (recordedEnd(op.paths, app, deploy_id, 'DeploySuccess')) return undefined;
   const ended = `was killed on ${server}, or still runs there`;
   const migrating = { ...left, commit: '', database: '', ended };
   const { words, hint } = leftQuestion(

@@ -70,7 +70,13 @@ async function migrate(
   try {
     const note = await readNote(address);
     const isIn = await leftByAKill(context, answer, note);
-    if (isIn) {
+    const keepAnswer = () => {
+      const { migrating } = note;
+      if (!answer || !migrating) return;
+      changeOwnState(op, (app) => ({ ...app, database_answered: migrating.deploy_id }));
+    };
+    if (!isIn) keepAnswer();
+    else {
       const now = await lookAtSchema(address);
       const said = { verdict: 'unknown' as const, reasons: [isIn] };
       const found = worseOf(said, lastLook(op, address) ?? now, now);
@@ -82,6 +88,7 @@ async function migrate(
       const by = killed && isAnother ? { ...op, ...killed, deployId: killed.deploy_id } : op;
       const seen = await noteEnd({ op: by, address }, note, { verdict: said.verdict });
       remember({ ...context, op: by }, { ...found, isSame: false }, { isIn: true, seen });
+      keepAnswer();
       if (!isAnother) return;
     }
     // As the answer has left them.
