@@ -22,6 +22,16 @@ test('a preview falls asleep, is woken by its first request, and runs again afte
     const live = join(world.root, 'apps/shop--pr-7/instances/default/live');
     assert.is(readlinkSync(live), 'a.asleep', fetched.stderr);
     assert.equal(world.processes(), []);
+    const ends = 'start: { type: process, run: exit 1 }\nhealth: { url: "http://unix/" }\n';
+    const bad = await world.commit('topic-7', 'bad', `${ends}traffic: { type: socket }\n`, true);
+    world.git('update-ref', 'refs/pull/7/head', bad);
+    world.api.pulls.push(7, bad, false);
+    await world.sync();
+    const { preview } = world.state('shop--pr-7') as unknown as { preview: { error: string } };
+    assert.match(
+      preview.error,
+      /; [0-9a-f]{12} sleeps until the next request, nothing was switched$/,
+    );
     const socketPath = join(live, 'app.sock');
     const answer = await askHost({ socketPath }, 'pr-7.preview.example.org');
     assert.equal([answer.status, answer.text.trim()], [200, 'pr 7']);

@@ -1,6 +1,7 @@
 /** The end of a deploy, either way: records, hooks, old releases, old logs. */
 import { isStopped } from '@runner/common/apps/operator';
 import { migrationWords } from '@runner/common/apps/schema-way';
+import { asleepSince } from '@runner/common/apps/slots';
 import { requireApp } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
@@ -116,9 +117,11 @@ function servingOn(op: Deploy, { error, step }: Failed, unswitched: string): Ste
   const hasEnded = target && askNow(driverFor(target.start).status(target)) === 'stopped';
   const goesOn = isStopped(op.app, name)
     ? 'stays stopped'
-    : hasEnded
-      ? `is not running (runner start ${op.app.app} starts it)`
-      : 'keeps serving';
+    : asleepSince(op.paths.app(op.app.app).instance(name))
+      ? 'sleeps until the next request'
+      : hasEnded
+        ? `is not running (runner start ${op.app.app} starts it)`
+        : 'keeps serving';
   const serving = previous ? `${previous.version} ${goesOn}, ` : '';
   return withEnding(error, `; ${serving}${unswitched}`);
 }
