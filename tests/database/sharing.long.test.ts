@@ -187,6 +187,17 @@ start: { type: process, run: "while :; do sleep 0.1; done" }
       ],
     );
     assert.is((await two.done).status, 0);
+    assert.is((await run('runner-stop', ['two'], { root })).status, 0);
+    rmSync(builds);
+    await world.push('w3', { deploy: deploy.replace('while', `touch ${builds}; while`) });
+    const killed = start('runner-deploy', ['two'], { root });
+    await until(() => existsSync(builds), 'it does not start');
+    process.kill(killed.pid, 'SIGKILL');
+    await killed.done;
+    assert.match(
+      (await rollback(world, '--to', 'v1', '--database', id)).stderr,
+      /begun of 'two', which uses this database, was killed: the next deploy, .* cleans up first \(database_in_use\)\n$/,
+    );
   } finally {
     killApp(root, 'two');
   }

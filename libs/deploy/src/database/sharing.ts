@@ -47,11 +47,15 @@ export function refuseInUse(server: Server, own: string, database: string): void
       return file?.start.type !== 'none' || file.jobs.length > 0;
     }),
   );
-  for (const { app } of sharing) {
-    const { command = '' } = liveHolder(server.paths.lock(app)) ?? {};
+  for (const { app, deploying } of sharing) {
+    const holder = liveHolder(server.paths.lock(app));
+    if (deploying && !holder) {
+      const words = `what was begun of '${app}', which uses this database, was killed: ${CLEANS_UP}`;
+      throw new Failure('database_in_use', words);
+    }
     // It looked for a restore when it began.
-    if (!STARTING.has(command)) continue;
-    const words = `${command} of '${app}' may start it, and it uses this database: wait for its end`;
+    if (!STARTING.has(holder?.command ?? '')) continue;
+    const words = `${holder?.command} of '${app}' may start it, and it uses this database: wait for its end`;
     throw new Failure('database_in_use', words);
   }
   if (running.length === 0) {
