@@ -56,6 +56,14 @@ test('--channel tests that one alone', async () => {
   assert.equal([chats.bot.messages.length, chats.hook.messages.length], [1, 0]);
 });
 
+test('a file that send refuses is refused, also by the test of one channel', async () => {
+  chats.configure(`${configOf(chats.bot, chats.hook, 'td')}telemetry: 5\n`);
+  const ended = await testChannels(['--channel', 'telegram']);
+  assert.equal([ended.status, ended.stdout], [1, '']);
+  assert.match(ended.stderr, /: telemetry: must be a section, .* \(config_invalid\)\n$/);
+  assert.equal(chats.bot.requests, []);
+});
+
 test('without any channel the status is 1', async () => {
   chats.configure('');
   const ended = await testChannels();

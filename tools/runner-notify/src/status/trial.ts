@@ -26,9 +26,11 @@ export type TrialResult = {
   readonly moved_to?: string;
 } & Partial<ServiceProblem>;
 
-/** Sends one test notification to each active channel that `asked` names. Throws `not_configured`. */
+/** Sends one test notification to each active channel that `asked` names. Throws `not_configured`, `config_invalid`. */
 export async function tryChannels(by: Locking, asked: string | undefined): Promise<TrialResult[]> {
   const opened = new Configured(by);
+  // Refuses the file that `send` refuses.
+  void opened.telemetry;
   const channels = asked === undefined ? opened.active : channelsIn(asked);
   const services = telemetryIn(asked).filter(
     (name) => asked !== undefined || opened.isActive(name),
