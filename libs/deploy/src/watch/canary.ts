@@ -86,15 +86,15 @@ async function judgeShare(
   const show = progressWriter(op, about, sources);
   const deathNow = deathsOf(op, targets);
   let death: string | undefined;
+  const isItsOwn = () => sources.some(({ finding, isOfProxy }) => finding === 'bad' && !isOfProxy);
   try {
     const judgement = await lookUntil(op, sources, rules.for, async () => {
       show(null);
       death = await deathNow(false);
-      return death === undefined;
+      return death === undefined || isItsOwn();
     });
     if (judgement?.verdict === 'bad') death = await deathNow(true);
-    const isItsOwn = sources.some(({ finding, isOfProxy }) => finding === 'bad' && !isOfProxy);
-    if (death !== undefined && !isItsOwn) {
+    if (death !== undefined && !isItsOwn()) {
       op.shares.push({ percent, verdict: 'not_judged', reason: death });
       say(op, `canary: at ${percent} %: ${death}: ${version} gets all of them`);
       return true;
