@@ -3,8 +3,9 @@
  * app is added, a timer deploys what is pushed; failures, rotation, a restart, an upgrade and back, the
  * end. The package of 0.1.0 is upgraded. A fresh server takes over with a backup of another one, and
  * commits try to get out of the sandbox. Then docs/production.md is followed, five commands lead to an
- * app over TLS, an app without traffic is set up, and an ACME server gives certificates. `-- play`, `-- first`,
- * `-- move`, `-- breakOut`, `-- production`, `-- five`, `-- plain`, `-- certified`: one of these alone.
+ * app over TLS, an app without traffic is set up, an ACME server gives certificates, and an agent logs in.
+ * `-- play`, `-- first`, `-- move`, `-- breakOut`, `-- production`, `-- five`, `-- plain`, `-- certified`,
+ * `-- agents`: one of these alone.
  * `GUEST=DIR` follows the pages on the system in that folder, as `debootstrap
  * --include=systemd-sysv,dbus,iproute2` makes it. Prints a transcript. Skipped, with the reason, where no
  * system can be booted.
@@ -12,6 +13,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { whyNoContainer } from '@runner/testing/container';
+import { agents } from './agents.ts';
 import { breakOut } from './breakouts.ts';
 import { certified } from './certificates.ts';
 import { first } from './first-release.ts';
@@ -42,7 +44,7 @@ const why = whyNot();
 if (why !== undefined) {
   process.stdout.write(`test:system: skipped: ${why}\n0 passed, 0 failed, 1 skipped\n`);
 } else {
-  const parts = { play, first, move, breakOut, production, five, plain, certified };
+  const parts = { play, first, move, breakOut, production, five, plain, certified, agents };
   const chosen = Object.entries(parts).filter(([name]) => process.argv.includes(name));
   const all = (chosen.length > 0 ? chosen : Object.entries(parts)).reduce(
     async (before, [, part]) => (await before) + (await part()),

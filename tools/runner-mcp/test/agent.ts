@@ -1,4 +1,5 @@
 /** An agent of the protocol's own client, against the built executable. */
+import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -52,6 +53,40 @@ export async function withAgent(
     await work(agent);
   } finally {
     await agent.close();
+  }
+}
+
+/** Cuts sessions at each step of a plan; `look` sees what is left after each, which was cut after `wait` ms. */
+export async function cutSessions(
+  [file, ...args]: readonly [string, ...string[]],
+  look: (wait: number) => Promise<void>,
+): Promise<void> {
+  const message = (id: number, method: string, params: object) =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
+  const hello = message(1, 'initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'x', version: '1' },
+  });
+  const call = message(2, 'tools/call', {
+    name: 'plan',
+    arguments: { app: 'shop', verb: 'restart' },
+  });
+  for (const [words, wait] of [
+    ['', 0],
+    ['', 400],
+    [hello, 600],
+    [hello + call.slice(0, 40), 600],
+    [hello + call, 500],
+    [hello + call, 900],
+    [hello + call, 1_500],
+  ] as const) {
+    const client = spawn(file, args, { stdio: ['pipe', 'ignore', 'ignore'] });
+    client.stdin.on('error', () => {});
+    client.stdin.write(words);
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    client.kill('SIGKILL');
+    await look(wait);
   }
 }
 

@@ -10,7 +10,7 @@ import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld, type World } from '../../../tests/deploys/world.ts';
-import { commandLines, dataOf, withAgent } from './agent.ts';
+import { commandLines, cutSessions, dataOf, withAgent } from './agent.ts';
 
 const SSHD = '/usr/sbin/sshd';
 const test = suite<{ world: World; ssh: readonly [string, ...string[]] }>('ssh');
@@ -112,32 +112,7 @@ test('a connection that is cut at any step leaves no process and no half plan', 
   ssh,
 }) => {
   if (!isPossible) return;
-  const [file, ...args] = ssh;
-  const message = (id: number, method: string, params: object) =>
-    `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
-  const hello = message(1, 'initialize', {
-    protocolVersion: '2025-06-18',
-    capabilities: {},
-    clientInfo: { name: 'x', version: '1' },
-  });
-  const call = message(2, 'tools/call', {
-    name: 'plan',
-    arguments: { app: 'shop', verb: 'restart' },
-  });
-  for (const [words, wait] of [
-    ['', 0],
-    ['', 400],
-    [hello, 600],
-    [hello + call.slice(0, 40), 600],
-    [hello + call, 500],
-    [hello + call, 900],
-    [hello + call, 1_500],
-  ] as const) {
-    const client = spawn(file, args, { stdio: ['pipe', 'ignore', 'ignore'] });
-    client.stdin?.on('error', () => {});
-    client.stdin?.write(words);
-    await new Promise((resolve) => setTimeout(resolve, wait));
-    client.kill('SIGKILL');
+  await cutSessions(ssh, async (wait) => {
     const isGone = () =>
       !commandLines().some((line) =>
         [`--root ${world.root}`, 'runner-mcp --grant helper'].some((each) => line.includes(each)),
@@ -145,7 +120,7 @@ test('a connection that is cut at any step leaves no process and no half plan', 
     await until(isGone, `a process is left after ${wait} ms`);
     const plans = await run('runner-plan', ['list', '--json'], { root: world.root });
     assert.is(plans.status, 0, plans.stderr);
-  }
+  });
 });
 
 test.run();
