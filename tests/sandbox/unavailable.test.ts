@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { sandboxFix, sandboxObstacle } from '@runner/deploy/sandbox/obstacle';
+import { sandboxFix, sandboxObstacle } from '@runner/deploy/sandbox/probe';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeUnsynced } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
-import { memoryFoldersOf } from '../sandbox/memory-folders.ts';
+import { memoryFoldersOf } from '../sandbox/hidden.ts';
 import { appFolderOf, type Target } from './drivers/driver.ts';
 
 /** f_type of tmpfs and ramfs. */

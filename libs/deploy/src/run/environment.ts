@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { APART } from '@runner/common/foundation/apart';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
-import { supervisorFolders } from '../sandbox/supervisors.ts';
+import { supervisorFolders } from '../sandbox/hidden.ts';
 
 /** Not LANG and TZ: an app must not depend on who deployed it. */
 const PASSED = ['PATH', 'USER', 'LOGNAME', 'TMPDIR', 'SHELL'];

@@ -121,3 +121,40 @@ function foldersIn(parent: string): string[] {
   const all = orElse(() => readdirSync(parent, { withFileTypes: true }), []);
   return all.filter((entry) => entry.isDirectory()).map(({ name }) => join(parent, name));
 }
+
+/** The package makes it, for the user `runner`. */
+const SYSTEM = '/run/runner';
+
+/** The folders of all roots: `/run/runner`, else one below the user's runtime folder. */
+export function memoryFolders({ XDG_RUNTIME_DIR: own }: Env): string[] {
+  return [SYSTEM, ...(own ? [join(own, 'runner')] : [])];
+}
+
+/** The same for one root; each app has a folder in it. */
+export function memoryFoldersOf(root: string, env: Env): string[] {
+  const { hash } = process.getBuiltinModule('node:crypto');
+  const name = hash('sha256', root, 'hex').slice(0, 8);
+  return memoryFolders(env).map((folder) => join(folder, name));
+}
+
+/**
+ * Supervisors belong to the user, not to an app: their clients look below the user's home, even though
+ * an app has a HOME of its own.
+ */
+export function supervisorFolders({
+  HOME: home = userInfo().homedir,
+}: Env): Record<'PM2_HOME' | 'DOCKER_CONFIG', string> {
+  return { PM2_HOME: join(home, '.pm2'), DOCKER_CONFIG: join(home, '.docker') };
+}
+
+/** What the client of a supervisor needs: pm2's folder; the docker engine's socket and its configuration. */
+export function supervisorPaths(supervisor: 'pm2' | 'docker', env: Env): string[] {
+  const usual = supervisorFolders(env);
+  if (supervisor === 'pm2') return [env.PM2_HOME ?? usual.PM2_HOME];
+  const { DOCKER_CONFIG = usual.DOCKER_CONFIG, DOCKER_HOST = '', XDG_RUNTIME_DIR: own } = env;
+  const named = /^unix:\/\/(\/.+)$/.exec(DOCKER_HOST)?.[1];
+  const sockets = ['/run/docker.sock', own && join(own, 'docker.sock'), named];
+  return [...sockets, DOCKER_CONFIG].filter(
+    (path) => path !== undefined && path !== '',
+  ) as string[];
+}

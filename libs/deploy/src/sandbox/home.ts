@@ -41,13 +41,10 @@ function leadsToFolder(top: string, path: string): boolean {
   return parts.every((_, at) => isFolder(join(top, ...parts.slice(0, at + 1))));
 }
 
-/**
- * Options of bubblewrap for the folder `home`, which commands see at `at`; `layer` are those for the
- * temporary folder below.
- */
-export function homeOptions(home: string, at: string, layer: readonly string[]): string[] {
+/** Options of bubblewrap for what is in the folder `home`, which commands see at `at`. */
+export function homeOptions(home: string, at: string): string[] {
   for (const cache of ALWAYS) orElse(() => makeFolder(join(home, cache), 0o700), undefined);
-  return [...layer, ...optionsFor(home, at, '')];
+  return optionsFor(home, at, '');
 }
 
 function optionsFor(home: string, at: string, folder: string): string[] {

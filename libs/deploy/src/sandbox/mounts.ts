@@ -11,16 +11,16 @@ import {
   databaseFolders,
   hiddenFolders,
   isWithin,
+  memoryFoldersOf,
   ownLogFolders,
   programsBelow,
   realFolder,
   realFolders,
   resolverFolder,
+  supervisorPaths,
 } from './hidden.ts';
 import { homeOptions } from './home.ts';
-import { memoryFoldersOf } from './memory-folders.ts';
 import { namespaceOptions } from './probe.ts';
-import { supervisorPaths } from './supervisors.ts';
 
 /**
  * `build`: writes its release and the shared files. `hook`, also for health checks: writes what is the
@@ -48,7 +48,7 @@ export interface Scratch {
 }
 
 /** What they may use in addition to what is the app's. */
-export interface SandboxSubject extends Confined {
+interface SandboxSubject extends Confined {
   /** Further paths that it may use, links resolved. */
   readonly allow: readonly string[];
   readonly scratch: () => Scratch;
@@ -74,6 +74,8 @@ const readOnly = (path: string, at = path) => ['--ro-bind-try', path, at];
 const empty = (path: string) => ['--tmpfs', path];
 const device = (path: string) => ['--dev-bind-try', path, path];
 
+const realOr = (path: string) => realFolder(path) ?? path;
+
 /** Of a /proc of its own bubblewrap leaves these writable for root. */
 const KERNEL = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'];
 
@@ -82,8 +84,7 @@ export function mountsFor(profile: Profile, subject: SandboxSubject, folders: Fo
   const isBuild = profile === 'build';
   const { allow, program } = subject;
   const { network = true } = folders;
-  const rootFolder = realFolder(subject.paths.root) ?? subject.paths.root;
-  const isAbove = (path: string) => isWithin(path, rootFolder);
+  const isAbove = (path: string) => isWithin(path, realOr(subject.paths.root));
   // Root may write everywhere, and set up the kernel: what it runs for a commit may not.
   const isRoot = process.geteuid?.() === 0;
   return [
@@ -157,7 +158,7 @@ function root(
 ): string[] {
   const isBuild = profile === 'build';
   const { dir, home, releases, instances } = paths.app(app);
-  const real = realFolder(paths.root) ?? paths.root;
+  const real = realOr(paths.root);
   const at = (path: string) => join(real, relative(paths.root, path));
   // Any of them may be a link to another disk.
   const elsewhere = realFolders([
@@ -168,7 +169,6 @@ function root(
   const more = [slot, folders.copy].filter((each) => each !== undefined);
   const own = [folders.release, folders.shared, ...more];
   for (const folder of [...own, home]) refuseDetour({ paths, app }, folder);
-  const layer = isBuild ? bind(scratch().home, at(home)) : empty(at(home));
   return [
     ...empty(real),
     ...elsewhere.flatMap(empty),
@@ -176,7 +176,8 @@ function root(
     // What a link of these leads to is outside of the root, where hooks may write anyway.
     ...own.filter((path) => isBuild || !isLink(path)).flatMap((path) => bind(path, at(path))),
     ...(slot ? environmentFile(join(slot, 'env'), at) : []),
-    ...homeOptions(home, at(home), layer),
+    ...(isBuild ? bind(scratch().home, at(home)) : empty(at(home))),
+    ...homeOptions(home, at(home)),
     ...['--remount-ro', real],
   ];
 }
@@ -194,15 +195,30 @@ const isLink = (path: string) =>
  * A folder of an app may be a link to another disk, but not one that the app has made, while it could,
  * to what is not its own. It may be missing. Throws `not_writable`.
  */
-export function refuseDetour(
-  { paths, app }: Pick<SandboxSubject, 'paths' | 'app'>,
-  folder: string,
-): void {
-  const [root, own] = [paths.root, paths.app(app).dir].map((path) => realFolder(path) ?? path) as [
-    string,
-    string,
-  ];
+export function refuseDetour({ paths, app }: Pick<Confined, 'paths' | 'app'>, folder: string) {
+  const [root, own] = [realOr(paths.root), realOr(paths.app(app).dir)];
   const real = orElse(() => realpathSync(folder), own);
   if (isWithin(own, real) || !(isWithin(root, real) || isWithin(real, root))) return;
   throw new Failure('not_writable', `${folder} leads to ${real}: remove the link`);
+}
+
+/**
+ * The paths of `sandbox.allow`, links resolved: bound to another place, what they lead to could show the root. Throws
+ * `config_invalid` for a path in the root, other than one in the app's HOME, for /dev and in /proc.
+ */
+export function allowedPaths(
+  { paths, app }: Pick<Confined, 'paths' | 'app'>,
+  allow: readonly string[],
+): string[] {
+  const root = realOr(paths.root);
+  const home = join(root, relative(paths.root, paths.app(app).home));
+  return allow.map((path) => {
+    const real = orElse(() => realpathSync(path), path);
+    const isOfRunner = isWithin(root, real) && real !== root && !isWithin(home, real);
+    const isOfSystem = real === '/dev' || isWithin('/proc', real);
+    if (!isOfRunner && !isOfSystem) return real;
+    const whose = isOfRunner ? 'belongs to runner' : 'shows the processes or devices of the server';
+    const why = `sandbox.allow.${app}: ${path} ${whose}, and is never opened`;
+    throw new Failure('config_invalid', `${paths.config}: ${why}`);
+  });
 }

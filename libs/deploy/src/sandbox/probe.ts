@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { readTextIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { sandboxFix, sandboxObstacle } from './obstacle.ts';
 
 /** For the attempt, in milliseconds: it takes 10. */
 const PATIENCE = 10_000;
@@ -80,4 +80,31 @@ export function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** A setting of the kernel; undefined if it has none of that name. */
+function readSysctl(name: string): string | undefined {
+  const path = `/proc/sys/${name.replaceAll('.', '/')}`;
+  return orElse(() => readTextIfThere(path, 4_096)?.trim(), undefined);
+}
+
+/** The setting, what it has if it is in the way, and what to do. */
+const SETTINGS: readonly (readonly [name: string, closed: string, fix: string])[] = [
+  ['kernel.unprivileged_userns_clone', '0', 'sysctl -w kernel.unprivileged_userns_clone=1'],
+  ['user.max_user_namespaces', '0', 'sysctl -w user.max_user_namespaces=15000'],
+  ['kernel.apparmor_restrict_unprivileged_userns', '1', '/usr/lib/runner/setup profile'],
+];
+
+/** The first setting of the kernel that forbids user namespaces, and what changes it; undefined if none does. */
+export function sandboxObstacle(read = readSysctl) {
+  const found = SETTINGS.find(([name, closed]) => read(name) === closed);
+  if (!found) return undefined;
+  const [name, closed, fix] = found;
+  return { words: `the kernel forbids user namespaces (${name}=${closed})`, fix: `sudo ${fix}` };
+}
+
+/** The command that installs what is missing, or changes what is in the way. */
+export function sandboxFix(isInstalled: boolean, read = readSysctl): string {
+  if (!isInstalled) return 'sudo apt-get install bubblewrap';
+  return sandboxObstacle(read)?.fix ?? 'bwrap --ro-bind / / --unshare-pid true';
 }

@@ -11,11 +11,17 @@ import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import { previewedApp } from '@runner/common/foundation/names';
-import { allowedPaths } from './allow.ts';
 import { effectOf } from './effect.ts';
 import { launcher, type NetworkGuard } from './guarded.ts';
 import { keepCaches } from './home.ts';
-import { type Confined, type Folders, mountsFor, type Profile, type Scratch } from './mounts.ts';
+import {
+  allowedPaths,
+  type Confined,
+  type Folders,
+  mountsFor,
+  type Profile,
+  type Scratch,
+} from './mounts.ts';
 import { bubblewrap } from './probe.ts';
 import { marksIn, openSettings, type Variables } from './settings.ts';
 
@@ -46,20 +52,7 @@ export interface Confinement {
   explain(output: string): string | undefined;
 }
 
-/** The sandbox of an app. */
-export interface Sandbox {
-  /**
-   * How a command is confined; undefined where it is not. Throws `sandbox_unavailable` if its network is
-   * to be limited there.
-   */
-  confine(profile: Profile, folders: Folders): Confinement | undefined;
-  /** Why the app's commands run without a sandbox, and what changes it; undefined if they do not, or as configured. */
-  readonly lack: string | undefined;
-  /** Keeps the caches of the builds, and removes with `remove` what they had as /tmp and HOME. */
-  close(remove: (path: string) => void): void;
-}
-
-export interface SandboxRequest extends Confined {
+interface SandboxRequest extends Confined {
   /** Is called once if a command runs without the sandbox although config.yml does not say so. */
   note?(text: string): void;
 }
@@ -74,7 +67,7 @@ export function modeIn({ RUNNER_SANDBOX: chosen }: Env): SandboxMode {
 /** Throws `sandbox_unavailable` if config.yml requires a sandbox and there is none, `config_invalid`. */
 export function openSandbox(request: SandboxRequest): Sandbox {
   const { paths, env, app } = request;
-  return new OpenSandbox(request, sandboxSettingOf(readConfig(paths), app, modeIn(env)));
+  return new Sandbox(request, sandboxSettingOf(readConfig(paths), app, modeIn(env)));
 }
 
 /** The same for commands that must work with a config.yml that cannot be read. */
@@ -84,11 +77,12 @@ export function openSandboxAnyway(request: SandboxRequest): Sandbox {
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'sandbox_unavailable') throw error;
     const mode = previewedApp(request.app) === undefined ? 'auto' : 'required';
-    return new OpenSandbox(request, { mode, allow: [] });
+    return new Sandbox(request, { mode, allow: [] });
   }
 }
 
-class OpenSandbox implements Sandbox {
+/** The sandbox of an app. */
+export class Sandbox {
   readonly #request: SandboxRequest;
   readonly #setting: SandboxSetting;
   #scratch: string | undefined;
@@ -100,36 +94,39 @@ class OpenSandbox implements Sandbox {
     if (setting.mode === 'required') this.#program();
   }
 
+  /**
+   * How a command is confined; undefined where it is not. Throws `sandbox_unavailable` if its network is
+   * to be limited there.
+   */
   confine(profile: Profile, folders: Folders): Confinement | undefined {
     const program = this.#program();
     if (program === undefined) {
       if (folders.network === undefined || folders.network === true) return undefined;
       throw new Failure('sandbox_unavailable', noLimitWords(this.#setting.mode));
     }
-    const { paths, app, env, hidden } = this.#request;
     if (profile === 'build') makeFolder(folders.shared);
     const { allow } = this.#setting;
-    const scratch = () => this.#scratchOf();
-    const subject = { paths, app, env, hidden, allow, scratch, program };
+    const subject = { ...this.#request, allow, scratch: () => this.#scratchOf(), program };
     const mounts = mountsFor(profile, subject, folders);
     const guard = typeof folders.network === 'object' ? folders.network : undefined;
     const launch = guard && launcher(program, guard);
     return {
-      wrap: ({ file, args, cwd, env: own }) => ({
+      wrap: ({ file, args, cwd, env }) => ({
         file: program,
         args: [
           ...['--args', '3', ...mounts, '--chdir', cwd, '--'],
           ...[...(launch?.words ?? []), file, ...args],
         ],
         cwd,
-        env: marksIn(own),
-        settings: openSettings({ ...own, ...launch?.env }, env),
+        env: marksIn(env),
+        settings: openSettings({ ...env, ...launch?.env }, this.#request.env),
       }),
       guard,
       explain: effectOf,
     };
   }
 
+  /** Keeps the caches of the builds, and removes with `remove` what they had as /tmp and HOME. */
   close(remove: (path: string) => void): void {
     const folder = this.#scratch;
     if (folder === undefined) return;
@@ -139,6 +136,7 @@ class OpenSandbox implements Sandbox {
     this.#scratch = undefined;
   }
 
+  /** Why the app's commands run without a sandbox, and what changes it; undefined if they do not, or as configured. */
   get lack(): string | undefined {
     if (this.#setting.mode !== 'auto') return undefined;
     const found = bubblewrap(this.#request.env);
@@ -151,7 +149,11 @@ class OpenSandbox implements Sandbox {
     if (mode === 'off') return undefined;
     const found = bubblewrap(this.#request.env);
     if ('program' in found) return found.program;
-    if (mode === 'required') throw unavailable(found.problem);
+    if (mode === 'required')
+      throw new Failure(
+        'sandbox_unavailable',
+        `config.yml requires a sandbox, and ${found.problem}; install bubblewrap, or see: runner doctor --sandbox`,
+      );
     if (!this.#isNoted) this.#request.note?.(`no sandbox: ${found.problem}`);
     this.#isNoted = true;
     return undefined;
@@ -179,11 +181,4 @@ export function noLimitWords(mode: SandboxMode): string {
   const why =
     mode === 'off' ? 'is switched off in config.yml or by RUNNER_SANDBOX' : 'does not work';
   return `the network cannot be limited here: the sandbox ${why}`;
-}
-
-function unavailable(problem: string): Failure {
-  return new Failure(
-    'sandbox_unavailable',
-    `config.yml requires a sandbox, and ${problem}; install bubblewrap, or see: runner doctor --sandbox`,
-  );
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { writeFully } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
-import { memoryFolders } from './memory-folders.ts';
+import { memoryFolders } from './hidden.ts';
 
 /** Variables of a program. */
 export type Variables = Readonly<Record<string, string>>;

@@ -8,7 +8,7 @@ import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { activeFile } from '@runner/deploy/instances/target';
-import { allowedPaths } from '@runner/deploy/sandbox/allow';
+import { allowedPaths } from '@runner/deploy/sandbox/mounts';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { modeIn } from '@runner/deploy/sandbox/sandbox';
 import { type CheckResult, type Findings, ok, problem, warning } from '../foundation/finding.ts';

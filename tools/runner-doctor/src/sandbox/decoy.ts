@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
-import { memoryFoldersOf } from '@runner/deploy/sandbox/memory-folders';
+import { memoryFoldersOf } from '@runner/deploy/sandbox/hidden';
 
 const FILES = [
   ...['mkey', 'config.yml', 'state/escape.json', 'state/other.json', 'locks/registry.lock'],

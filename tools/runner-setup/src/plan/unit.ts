@@ -9,7 +9,7 @@ import { orElse } from '@runner/common/foundation/attempt';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { unitOf, unitsOf } from '@runner/deploy/instances/drivers/unit-state';
 import { etcOf } from '@runner/deploy/instances/setup-record';
-import { memoryFoldersOf } from '@runner/deploy/sandbox/memory-folders';
+import { memoryFoldersOf } from '@runner/deploy/sandbox/hidden';
 import { accountOf } from '../app/programs.ts';
 import { entryOf } from '../steps/machine.ts';
 import type { Thing } from '../steps/thing.ts';
