@@ -1,8 +1,7 @@
 /** The changes of a deploy in short, for its record and its messages. */
 import type { ChangeSummary } from '@runner/common/apps/deployed';
 import { Failure } from '@runner/common/foundation/failure';
-import type { CommitInfo } from './commit-info.ts';
-import { type CommitSummary, commitsBetween } from './history.ts';
+import { type CommitInfo, type CommitSummary, commitsBetween } from './history.ts';
 import type { GitSource } from './source.ts';
 
 /** Subjects that are kept. */

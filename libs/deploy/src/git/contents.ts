@@ -2,8 +2,7 @@
 import type { OperatorFile } from '@runner/common/apps/state';
 import { DEPLOY_FILE, type DeployFile, readDeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
-import { blobsOf, type CommitTree, treeOf } from './commit-files.ts';
-import { refuseLargeFiles } from './large-files.ts';
+import { blobsOf, type CommitTree, refuseLargeFiles, treeOf } from './commit-files.ts';
 import type { GitSource } from './source.ts';
 import { fetchSubmodules, MODULES_FILE, type Submodule } from './submodules.ts';
 

@@ -7,8 +7,8 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import type { Secret } from '@runner/common/secrets/secret';
 import { gitFailure } from './failure.ts';
-import { git } from './git.ts';
-import { sourceLogin } from './login.ts';
+import { gitIn } from './git.ts';
+import { sourceLogin } from './open.ts';
 import { atAddress } from './remote.ts';
 import type { GitSource } from './source.ts';
 
@@ -40,14 +40,9 @@ export async function defaultBranch(question: BranchQuestion): Promise<string> {
     elsewhere: () => undefined,
   };
   makeFolder(paths.root);
+  const options = { source, cwd: paths.root, outside: true, timeout: TIMEOUT };
   const { answer } = await atAddress(source, (at) =>
-    git(io, ['ls-remote', '--quiet', '--symref', '--end-of-options', at, 'HEAD'], {
-      source,
-      cwd: paths.root,
-      outside: true,
-      timeout: TIMEOUT,
-      signal,
-    }),
+    gitIn(source, ['ls-remote', '--quiet', '--symref', '--end-of-options', at, 'HEAD'], options),
   );
   if (answer.status !== 0) throw gitFailure(source, answer);
   const [, branch] = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(answer.stdout.toString('utf8')) ?? [];

@@ -14,6 +14,7 @@ import type { Secret } from '@runner/common/secrets/secret';
 import { endGroup } from '../run/child.ts';
 import { gitEnvironment } from '../run/environment.ts';
 import { openNameless } from '../run/output.ts';
+import { gitFailure } from './failure.ts';
 import { NO_REPOSITORY, onMirror } from './repository.ts';
 import type { GitResult, GitSource } from './source.ts';
 
@@ -45,7 +46,7 @@ const SAFE = [
 export const MARKER = 'RUNNER_GIT_FOLDER';
 
 /** How git is run. */
-export interface GitOptions {
+interface GitOptions {
   /** Gives git the token of the app. */
   source?: GitSource;
   /** The mirror, unless it is `outside` of one. */
@@ -76,6 +77,26 @@ export async function git(
   if (result.status === NOT_FOUND) throw notInstalled();
   if (options.signal?.aborted) throw new Failure('interrupted', 'interrupted');
   return result;
+}
+
+/** Runs git in the mirror of a source. */
+export function gitIn(
+  { io, mirror, signal }: GitSource,
+  args: readonly string[],
+  more: Partial<GitOptions> = {},
+): Promise<GitResult> {
+  return git(io, args, { cwd: mirror, signal, ...more });
+}
+
+/** The same, for what it prints. Throws what its messages mean if it fails. */
+export async function gitOutput(
+  source: GitSource,
+  args: readonly string[],
+  more: Partial<GitOptions> = {},
+): Promise<Buffer> {
+  const result = await gitIn(source, args, more);
+  if (result.status !== 0) throw gitFailure(source, result);
+  return result.stdout;
 }
 
 /** Starts git; with an `input`, the caller writes it. */

@@ -6,7 +6,7 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { namesIn, readIfThere } from '@runner/common/files/read';
 import { gitFailure } from './failure.ts';
-import { git } from './git.ts';
+import { gitIn } from './git.ts';
 import { atAddress, commitIn, fetchRefs, isRefused } from './remote.ts';
 import type { GitSource } from './source.ts';
 
@@ -30,7 +30,7 @@ const TEXT_MAX = 200;
 /** Largest list of commits without parents here, in bytes. */
 const SHALLOW_MAX = 16_777_216;
 
-export interface Between {
+interface Between {
   /** Newest first; at most 1,000. */
   readonly commits: readonly CommitSummary[];
   readonly count: number;
@@ -137,17 +137,16 @@ const FIELDS = '%H%x00%an%x00%ct%x00%s';
 
 /** Lists what the mirror has; undefined if that is not all. */
 async function between(source: GitSource, from: string, to: string): Promise<Between | undefined> {
-  const { io, mirror, signal } = source;
   for (const each of [from, to]) if ((await commitIn(source, each)) !== each) return undefined;
   const range = ['--end-of-options', `${from}..${to}`];
-  const listed = await git(io, ['rev-list', ...range], { cwd: mirror, signal });
+  const listed = await gitIn(source, ['rev-list', ...range]);
   if (listed.status !== 0) return undefined;
   const ids = listed.stdout.toString('latin1').split('\n').filter(Boolean);
   // Beyond such a commit there may be more, or what `from` has too.
-  const shallow = shallowCommits(mirror);
+  const shallow = shallowCommits(source.mirror);
   if (ids.some((id) => shallow.has(id))) return undefined;
   const log = ['log', '-z', `--max-count=${LIST_MAX}`, '--encoding=UTF-8', `--format=${FIELDS}`];
-  const shown = await git(io, [...log, ...range], { cwd: mirror, signal });
+  const shown = await gitIn(source, [...log, ...range]);
   if (shown.status !== 0) return undefined;
   const fields = shown.stdout.toString('utf8').split('\0');
   const commits: CommitSummary[] = [];
@@ -160,11 +159,43 @@ async function between(source: GitSource, from: string, to: string): Promise<Bet
 }
 
 function dateOf(seconds: string): string {
-  const date = new Date(Number(seconds) * 1000);
+  const date = new Date(Number(seconds || Number.NaN) * 1000);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString();
 }
 
 /** One line of bounded length. */
 export function shortLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim().slice(0, TEXT_MAX).toWellFormed();
+}
+
+/** What a commit says about itself; absent if git does not say. */
+export interface CommitInfo {
+  /** One line, as is `author`. */
+  readonly subject?: string;
+  readonly author?: string;
+  /** ISO 8601, UTC: by the committer's clock. */
+  readonly committed_at?: string;
+}
+
+/** Reads a commit that was fetched. */
+export async function commitInfo(source: GitSource, commit: string): Promise<CommitInfo> {
+  const format = ['--encoding=UTF-8', '--format=%an%x00%s%x00%ct'];
+  const { status, stdout } = await gitIn(source, [
+    'show',
+    '-s',
+    ...format,
+    '--end-of-options',
+    commit,
+  ]);
+  if (status !== 0) return {};
+  const [author = '', subject = '', seconds = ''] = stdout
+    .toString('utf8')
+    .split('\0')
+    .map(shortLine);
+  const committed_at = dateOf(seconds);
+  return {
+    ...(subject && { subject }),
+    ...(author && { author }),
+    ...(committed_at && { committed_at }),
+  };
 }

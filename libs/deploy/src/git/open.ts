@@ -1,18 +1,28 @@
-/** Opening the repository of an app: its address and its token. */
+/** Opening the repository of an app, and those of its submodules: their addresses and tokens. */
 import { type AppSecrets, openSecrets, secretsToRedact } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
+import { findApp } from '@runner/common/apps/store';
 import { chatSecretsOf } from '@runner/common/config/chat-credentials';
-import { codeHostOf } from '@runner/common/config/code-hosts';
+import {
+  type CodeHost,
+  codeHostOf,
+  codeHostsOf,
+  DEFAULT_HOST,
+  submoduleTokensFrom,
+} from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
+import { partsOf, placeAt } from '@runner/common/config/repo-place';
+import type { Io } from '@runner/common/foundation/io';
+import { repoName } from '@runner/common/foundation/names';
 import type { Server } from '@runner/common/foundation/paths';
-import { formsOf } from '@runner/common/hosts/login';
+import { installationToken } from '@runner/common/hosts/github-app';
+import { formsOf, loginOf } from '@runner/common/hosts/login';
 import { type Redactor, redactor } from '@runner/common/secrets/redactor';
+import type { Secret } from '@runner/common/secrets/secret';
+import { appKeyOf } from '@runner/common/tokens/app-key';
 import { keyLines } from '@runner/common/tokens/key-file';
 import { openToken } from '@runner/common/tokens/open';
-import { compareLink } from './compare-link.ts';
-import { elsewhereFrom } from './elsewhere.ts';
-import { sourceLogin } from './login.ts';
-import type { GitSource } from './source.ts';
+import type { Elsewhere, GitSource } from './source.ts';
 
 /** What opening a source needs. */
 export interface SourceRequest extends Server {
@@ -28,6 +38,24 @@ export function sourceOf(
   const { env } = io;
   const host = codeHostOf(config, env, app.host);
   const token = openToken(paths, env, app.app);
+  // A commit chooses the address: without an operator's word it would read what other apps' tokens can.
+  const allowedToken = (at: CodeHost, repo: string) => {
+    const from = submoduleTokensFrom(config, app.app, repo).find(
+      (each) => (findApp(paths, each)?.host ?? DEFAULT_HOST) === at.name,
+    );
+    return from === undefined ? undefined : openToken(paths, env, from);
+  };
+  const elsewhere = (address: string): Elsewhere | undefined => {
+    const others = codeHostsOf(config, env).filter(({ name }) => name !== host.name);
+    const place = placeAt([host, ...others], address);
+    if (!place) return undefined;
+    const repo = repoName(place.repo, partsOf(place.host));
+    const isOwn = place.host === host;
+    const login = isOwn ? token : allowedToken(place.host, repo);
+    // What a token has fetched is not for a commit that gets none any more.
+    const folder = isOwn ? '' : `${login ? '' : 'anonymous'}@${place.host.name}`;
+    return { ...sourceLogin(io, place.host, login, repo), repo, folder };
+  };
   const source: GitSource = {
     ...sourceLogin(io, host, token, app.repo),
     io,
@@ -38,7 +66,7 @@ export function sourceOf(
     mirror: paths.app(app.app).repo,
     signal,
     compare: (from, to) => compareLink(host, app.repo, from, to),
-    elsewhere: elsewhereFrom({ io, paths, config, app: app.app, host, token }),
+    elsewhere,
   };
   // A step runs as the same user, who can read all of these.
   const secrets = openSecrets(paths, io.env, app.app);
@@ -49,4 +77,41 @@ export function sourceOf(
     ...formsOf(token),
   ];
   return { source, secrets, redact: redactor(toHide) };
+}
+
+/** How git logs in at a code host: with the stored token, or with one that is made for a GitHub App. */
+export function sourceLogin(
+  io: Io,
+  host: CodeHost,
+  token: Secret | undefined,
+  repo: string,
+): Pick<GitSource, 'gitUrl' | 'gitUser' | 'token' | 'mint'> {
+  const { gitUrl } = host;
+  const none = { gitUrl, gitUser: '', token: undefined, mint: undefined };
+  if (!token) return none;
+  const app = appKeyOf(token);
+  if (!app) {
+    const { user, password } = loginOf(host.type, token);
+    return { ...none, gitUser: user, token: password };
+  }
+  let made: Promise<Secret> | undefined;
+  const mint = () => {
+    made ??= installationToken(host, app, repo, io).then((installation) => installation.token);
+    return made;
+  };
+  return { ...none, gitUser: 'x-access-token', mint };
+}
+
+/** The page of a code host that compares two commits; undefined for a host whose pages are not known. */
+export function compareLink(
+  { type, gitUrl }: CodeHost,
+  repo: string,
+  from: string,
+  to: string,
+): string | undefined {
+  const page = `${gitUrl}/${repo}`;
+  if (type === 'git') return undefined;
+  if (type === 'gitlab') return `${page}/-/compare/${from}...${to}`;
+  if (type === 'bitbucket') return `${page}/branches/compare/${to}%0D${from}#diff`;
+  return `${page}/compare/${from}...${to}`;
 }

@@ -7,7 +7,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
 import { didYouMean } from '@runner/common/text/nearest';
 import { gitFailure } from './failure.ts';
-import { git } from './git.ts';
+import { gitIn } from './git.ts';
 import {
   commitIn,
   fetchRefs,
@@ -85,17 +85,13 @@ async function fetchRef(source: GitSource, ref: string): Promise<ResolvedRef> {
   const head = (await headOf(source, refs))?.commit;
   const found = candidates.find((each) => refs.some(([, listed]) => listed === each));
   if (found !== undefined) return { ...(await fetchNamed(source, listing, found)), head, refs };
-  if (!/^[0-9a-f]{4,64}$/i.test(name)) throw notFound(source, ref, namesOf(refs));
+  if (!/^[0-9a-f]{4,64}$/i.test(name)) throw notFound(source, ref, refs);
   const commit = await fetchCommit(source, listing.url, name.toLowerCase());
   return { commit, version: versionOf(commit, tagOn(commit, refs)), head, refs };
 }
 
-/** Names of branches and tags. */
-function namesOf(refs: RemoteRefs['refs']): string[] {
-  return refs.map(([, name]) => name.replace(/^refs\/(?:heads|tags)\/|\^\{\}$/g, ''));
-}
-
-function notFound(source: GitSource, ref: string, known: readonly string[] = []): Failure {
+function notFound(source: GitSource, ref: string, refs: readonly Ref[] = []): Failure {
+  const known = refs.map(([, name]) => name.replace(/^refs\/(?:heads|tags)\/|\^\{\}$/g, ''));
   const near = didYouMean(ref, known.filter(isShowable));
   return new Failure(
     'ref_not_found',
@@ -136,9 +132,7 @@ async function fetchCommit(source: GitSource, url: string, id: string): Promise<
   // The host serves no commit by its id: look in the history of its branches and tags.
   if (isFull) await expand(source, url, id);
   const history = ['+refs/heads/*:refs/runner/heads/*', '+refs/tags/*:refs/runner/tags/*'];
-  const all = await fetchRefs(source, url, history, {
-    options: ['--depth=2147483647'],
-  });
+  const all = await fetchRefs(source, url, history, { options: ['--depth=2147483647'] });
   if (all.status !== 0) throw gitFailure(source, all);
   if ((await commitIn(source, commit)) === undefined) throw notFound(source, id);
   return commit;
@@ -154,12 +148,10 @@ async function expand(source: GitSource, url: string, id: string): Promise<strin
   rmSync(mirror, { recursive: true, force: true });
   try {
     const refspecs = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
-    const fetched = await fetchRefs(source, url, refspecs, {
-      mirror,
-      options: ['--filter=tree:0'],
-    });
+    const options = ['--filter=tree:0'];
+    const fetched = await fetchRefs(source, url, refspecs, { mirror, options });
     if (fetched.status !== 0) throw gitFailure(source, fetched);
-    const commits = await commitsBeginning(source, mirror, id);
+    const commits = await commitsBeginning({ ...source, mirror }, id);
     const [commit] = commits;
     if (commit === undefined) throw notFound(source, id);
     if (commits.length === 1) return commit;
@@ -172,16 +164,11 @@ async function expand(source: GitSource, url: string, id: string): Promise<strin
   }
 }
 
-async function commitsBeginning(
-  { io, signal }: GitSource,
-  mirror: string,
-  id: string,
-): Promise<string[]> {
-  const options = { cwd: mirror, signal };
-  const listed = await git(io, ['rev-parse', `--disambiguate=${id}`], options);
+async function commitsBeginning(source: GitSource, id: string): Promise<string[]> {
+  const listed = await gitIn(source, ['rev-parse', `--disambiguate=${id}`]);
   const input = listed.stdout.toString('latin1');
   if (input.trim() === '') return [];
-  const checked = await git(io, ['cat-file', '--batch-check'], { ...options, input });
+  const checked = await gitIn(source, ['cat-file', '--batch-check'], { input });
   return checked.stdout
     .toString('latin1')
     .split('\n')

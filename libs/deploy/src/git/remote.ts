@@ -5,7 +5,7 @@ import { followedWords } from '@runner/common/apps/following';
 import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { gitFailure, notGit, sha256Words } from './failure.ts';
-import { git } from './git.ts';
+import { git, gitIn } from './git.ts';
 import { removeStaleLocks } from './mirror-upkeep.ts';
 import type { GitResult, GitSource } from './source.ts';
 import { highest, isShowable, orderOf, type Ref, tagsOf } from './tags.ts';
@@ -55,17 +55,10 @@ export async function listRefs(
 ): Promise<RemoteRefs> {
   const cwd = dirname(source.mirror);
   makeFolder(cwd);
-  const options = {
-    source,
-    cwd,
-    outside: true,
-    timeout,
-    memory: LIST_MEMORY,
-    signal: source.signal,
-  };
+  const options = { source, cwd, outside: true, timeout, memory: LIST_MEMORY };
   const list = (at: string, packets = false) => {
     const args = ['ls-remote', '--quiet', '--end-of-options', at, ...patterns, 'refs/tags/*'];
-    return git(source.io, args, { ...options, packets });
+    return gitIn(source, args, { ...options, packets });
   };
   const { answer, url } = await atAddress(source, (at) => list(at));
   if (/out of memory/i.test(answer.stderr)) {
@@ -158,12 +151,7 @@ export async function fetchRefs(
     '--no-auto-maintenance',
   ];
   const args = ['fetch', ...common, ...options, '--end-of-options', url, ...refspecs];
-  return git(source.io, args, {
-    source,
-    cwd: mirror,
-    timeout: FETCH_TIMEOUT,
-    signal: source.signal,
-  });
+  return gitIn(source, args, { source, cwd: mirror, timeout: FETCH_TIMEOUT });
 }
 
 /** Whether the host lacks the object, or serves only what branches and tags point to. */
@@ -187,11 +175,8 @@ export async function fetchById(source: GitSource, commit: string): Promise<void
 }
 
 /** The full id of the commit that a name means in the mirror; undefined if there is none. */
-export async function commitIn(
-  { io, mirror, signal }: GitSource,
-  name: string,
-): Promise<string | undefined> {
+export async function commitIn(source: GitSource, name: string): Promise<string | undefined> {
   const args = ['rev-parse', '--quiet', '--verify', '--end-of-options', `${name}^{commit}`];
-  const parsed = await git(io, args, { cwd: mirror, signal });
+  const parsed = await gitIn(source, args);
   return parsed.status === 0 ? parsed.stdout.toString('latin1').trim() : undefined;
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
-import { git } from './git.ts';
+import { gitIn } from './git.ts';
 import { commitIn, fetchById } from './remote.ts';
 import type { GitSource } from './source.ts';
 
@@ -34,17 +34,14 @@ export async function samePaths(
 }
 
 async function isUnchanged(
-  { io, mirror, signal }: GitSource,
+  source: GitSource,
   commits: readonly [from: string, to: string],
   paths: readonly string[],
   lender: string | undefined,
 ): Promise<boolean | undefined> {
   const args = ['diff-tree', '-r', '--quiet', '--no-renames', '--end-of-options', ...commits, '--'];
-  const { status } = await git(io, [...args, ...paths], {
-    cwd: mirror,
-    signal,
-    ...(lender !== undefined && { lender }),
-  });
+  const lent = lender === undefined ? {} : { lender };
+  const { status } = await gitIn(source, [...args, ...paths], lent);
   return status === 0 ? true : status === 1 ? false : undefined;
 }
 

@@ -4,9 +4,8 @@
  */
 import { join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
-import { blobsOf, type CommitTree, treeOf } from './commit-files.ts';
-import { git } from './git.ts';
-import { refuseLargeFiles } from './large-files.ts';
+import { blobsOf, type CommitTree, refuseLargeFiles, treeOf } from './commit-files.ts';
+import { gitIn } from './git.ts';
 import { fetchById } from './remote.ts';
 import type { Elsewhere, GitSource } from './source.ts';
 
@@ -92,17 +91,8 @@ async function addressesOf(source: GitSource, tree: CommitTree): Promise<Map<str
   const file = tree.top.get(MODULES_FILE);
   const [text] = file?.mode.startsWith('100') ? await blobsOf(source, [file.sha]) : [];
   if (text === undefined) return new Map();
-  const { io, mirror: cwd, signal } = source;
-  const args = [
-    'config',
-    '--null',
-    '--file',
-    '-',
-    '--no-includes',
-    '--get-regexp',
-    '^submodule\\.',
-  ];
-  const read = await git(io, args, { cwd, signal, input: text });
+  const wanted = ['--file', '-', '--no-includes', '--get-regexp', '^submodule\\.'];
+  const read = await gitIn(source, ['config', '--null', ...wanted], { input: text });
   const values = new Map<string, string>();
   for (const line of read.stdout.toString('utf8').split('\0')) {
     const end = line.indexOf('\n');

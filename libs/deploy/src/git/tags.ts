@@ -32,19 +32,14 @@ export function tagsOf(refs: readonly Ref[]): Tag[] {
 }
 
 /** Compares tags that match a rule; `compare(a, b) > 0`: `a` is higher. */
-export interface TagOrder {
-  /** Whether the pattern matches, whatever the range says. */
-  names(name: string): boolean;
-  matches(name: string): boolean;
-  compare(a: string, b: string): number;
-}
+type TagOrder = Awaited<ReturnType<typeof orderOf>>;
 
 /**
  * The order of a rule's tags. Versions are ordered as semver says; a tag that is not a version, which no
  * range has, comes below them and is ordered by its numbers. A pre-release counts only if the range, or a
  * pattern such as `v*-rc.*`, names it.
  */
-export async function orderOf({ pattern, semver: range }: TagRule): Promise<TagOrder> {
+export async function orderOf({ pattern, semver: range }: TagRule) {
   const { default: semver } = await import('semver');
   const literal = pattern.split(/[*?]/, 1)[0] as string;
   const prefix = literal.replace(/v?[\d.]*$/, '');
@@ -54,14 +49,15 @@ export async function orderOf({ pattern, semver: range }: TagRule): Promise<TagO
   const glob = globOf(pattern);
   const names = (name: string) => glob.test(name) && isShowable(name);
   return {
+    /** Whether the pattern matches, whatever the range says. */
     names,
-    matches(name) {
+    matches(name: string): boolean {
       if (!names(name)) return false;
       const version = versionOf(name);
       if (!version) return range === null;
       return namesPreReleases || semver.satisfies(version, range ?? '*');
     },
-    compare(a, b) {
+    compare(a: string, b: string): number {
       const [one, other] = [versionOf(a), versionOf(b)];
       const byVersion =
         one && other

@@ -7,7 +7,7 @@ import { type CanaryShare, type DeployEvent, newDeployId } from '@runner/common/
 import type { Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import type { Redactor } from '@runner/common/secrets/redactor';
-import type { CommitInfo } from '../git/commit-info.ts';
+import type { CommitInfo } from '../git/history.ts';
 import { NetworkNotes } from '../guard/notes.ts';
 import { type Notifier, silent } from '../report/notifier.ts';
 import { type Reporter, redacting } from '../report/reporter.ts';

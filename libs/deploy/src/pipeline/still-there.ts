@@ -2,7 +2,7 @@
 import type { CommandPlan } from '@runner/common/apps/plans';
 import { Failure } from '@runner/common/foundation/failure';
 import { changedPlan } from '../approval/admit.ts';
-import { git } from '../git/git.ts';
+import { gitIn } from '../git/git.ts';
 import { commitsBetween, historyOf } from '../git/history.ts';
 import type { ResolvedRef } from '../git/ref.ts';
 import { listFollowed } from '../git/remote.ts';
@@ -43,7 +43,6 @@ export const asChangeOf =
 
 async function isAncestor(source: GitSource, commit: string, head: string): Promise<boolean> {
   if (!(await commitsBetween(source, commit, head, 'far'))) return false;
-  const { io, mirror, signal } = historyOf(source);
   const args = ['merge-base', '--is-ancestor', '--end-of-options', commit, head];
-  return (await git(io, args, { cwd: mirror, signal })).status === 0;
+  return (await gitIn(historyOf(source), args)).status === 0;
 }

@@ -5,9 +5,8 @@ import type { PlanSummary } from '@runner/common/apps/plans';
 import type { AppState } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import { changesOf } from '../git/changes.ts';
-import { commitInfo } from '../git/commit-info.ts';
-import { git } from '../git/git.ts';
-import { commitsBetween, shortLine } from '../git/history.ts';
+import { gitIn } from '../git/git.ts';
+import { commitInfo, commitsBetween, shortLine } from '../git/history.ts';
 import { fetchMissing } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
 import { walkAll } from '../signed/range.ts';
@@ -102,7 +101,7 @@ async function filesOf(source: GitSource, from: string, to: string): Promise<Pla
 }
 
 /** Lines; none if git cannot say. */
-async function ask({ io, mirror, signal }: GitSource, args: readonly string[]): Promise<string[]> {
-  const { status, stdout } = await git(io, args, { cwd: mirror, signal });
+async function ask(source: GitSource, args: readonly string[]): Promise<string[]> {
+  const { status, stdout } = await gitIn(source, args);
   return status === 0 ? stdout.toString('utf8').split('\n') : [];
 }

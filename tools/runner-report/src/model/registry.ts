@@ -7,7 +7,7 @@ import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { compareLink } from '@runner/deploy/git/compare-link';
+import { compareLink } from '@runner/deploy/git/open';
 import { viewOf } from '@runner/deploy/instances/view';
 
 import type { DeployFacts } from './rows.ts';
