@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathsOf } from '@runner/common/foundation/paths';
-import { ownName } from '@runner/deploy/instances/drivers/names';
+import { ownName } from '@runner/deploy/instances/drivers/driver';
 import { unitOf } from '@runner/deploy/instances/drivers/unit-state';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';

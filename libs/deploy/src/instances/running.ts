@@ -14,13 +14,13 @@ import { stepEnvironment } from '../run/environment.ts';
 import { processesWhere, releaseIn } from '../run/processes.ts';
 import type { Profile } from '../sandbox/mounts.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
-import { askAll, type SupervisorAnswer } from './drivers/ask.ts';
+import { askAll } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
 import {
   type Asked,
   appFolderOf,
   type InstanceStatus,
-  type SupervisorQuestion,
+  type SupervisorAnswer,
 } from './drivers/driver.ts';
 import { askTcp } from './health.ts';
 import { fileOfRelease } from './kept-file.ts';
@@ -43,17 +43,22 @@ export async function whatRuns(
   apps: readonly AppState[],
 ): Promise<KnownRuns> {
   const subjects = apps.flatMap((app) => subjectsOf(io, paths, app));
+  // Supervisors cannot be asked when config.yml requires a sandbox that cannot run here.
+  const questions = subjects.map((subject) =>
+    unlessFailure(() => driverFor(subject.start).status(subject), 'unknown' as const),
+  );
   const [said, heard] = await Promise.all([
-    askAll(subjects.map(statusOf), PATIENCE),
+    askAll(questions, PATIENCE),
     Promise.all(subjects.map(listens)),
   ]);
   const known = new Map<string, SupervisorAnswer>();
   for (const [index, subject] of subjects.entries()) {
-    const { status = 'unknown', pids, restarts } = said[index] ?? {};
+    const answer = said[index];
+    const isUnknown = !answer || answer.status === 'unknown';
     known.set(`${subject.app} ${subject.instance.name}`, {
-      status: status === 'unknown' ? (heard[index] ?? status) : status,
-      restarts,
-      pids: () => (subject.start.type === 'command' ? startedFor(subject) : (pids?.() ?? [])),
+      ...answer,
+      status: isUnknown ? (heard[index] ?? 'unknown') : answer.status,
+      ...(subject.start.type === 'command' && { pids: () => startedFor(subject) }),
     });
   }
   return {
@@ -62,7 +67,7 @@ export async function whatRuns(
       return status === 'unknown' ? null : status === 'running';
     },
     restarts: (app, instance) => known.get(`${app} ${instance}`)?.restarts,
-    pids: (app, instance) => known.get(`${app} ${instance}`)?.pids() ?? [],
+    pids: (app, instance) => known.get(`${app} ${instance}`)?.pids?.() ?? [],
   };
 }
 
@@ -94,6 +99,7 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Supervi
     const folders = foldersOf(release, place.paths, place.slot);
     return [
       {
+        ...place,
         app,
         instance,
         start,
@@ -101,18 +107,11 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Supervi
         env,
         outerEnv,
         release,
-        slot: place.slot,
-        paths: place.paths,
         confine: (profile: Profile) =>
           openSandboxAnyway({ paths, env: io.env, app }).confine(profile, folders),
       },
     ];
   });
-}
-
-/** Supervisors cannot be asked when config.yml requires a sandbox that cannot run here. */
-function statusOf(subject: Supervised): InstanceStatus | SupervisorQuestion {
-  return unlessFailure(() => driverFor(subject.start).status(subject), 'unknown');
 }
 
 /** A command has no supervisor to ask: without a listener at the address of its health it does not run. */

@@ -152,7 +152,7 @@ async function warmBytes(op: Operation, { app, instances }: AppState) {
     const status = target && pid === undefined ? driverFor(target.start).status(target) : 'unknown';
     const [answer] = own.length > 0 ? [] : await askAll([status], PATIENCE);
     if (answer?.status === 'stopped') continue;
-    const usage = usageOf(own.length > 0 ? own : (answer?.pids() ?? []));
+    const usage = usageOf(own.length > 0 ? own : (answer?.pids?.() ?? []));
     sum = (sum ?? 0) + (usage?.own ?? 0);
   }
   return sum;

@@ -1,9 +1,8 @@
 /** Asking a supervisor, with a time limit. */
 import { spawn, spawnSync } from 'node:child_process';
-import type { Restarts } from '@runner/common/apps/instance-summary';
 import { startCutOff } from '../../run/outside.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
-import type { InstanceStatus, SupervisorQuestion } from './driver.ts';
+import type { InstanceStatus, SupervisorAnswer, SupervisorQuestion } from './driver.ts';
 
 /** An answer takes milliseconds; a supervisor that hangs must not block a deploy, or its lock. */
 const PATIENCE = 30_000;
@@ -42,23 +41,15 @@ export function ask(
 }
 
 /** In bytes: pm2's list contains the environment of every process. */
-const ANSWER_MAX = 67_108_864;
+export const ANSWER_MAX = 67_108_864;
 
 /** Asks one question, and waits for the answer. Blocks. */
 export function askNow(status: InstanceStatus | SupervisorQuestion): InstanceStatus {
   if (typeof status === 'string') return status;
-  const { program, args, subject, env, cwd, confinement, meaning } = status;
+  const { program, args, subject, env, cwd, confinement, read } = status;
   const all = subject === undefined ? args : [...args, subject];
   const asked = ask(program, all, { env, cwd, confinement, most: ANSWER_MAX });
-  return asked.status === 0 ? meaning(asked.stdout, 0) : 'unknown';
-}
-
-export interface SupervisorAnswer {
-  readonly status: InstanceStatus;
-  /** Its processes, the main process first. May ask once more. */
-  pids(): readonly number[];
-  /** undefined: it does not count restarts, or was not reached. */
-  readonly restarts?: Restarts | undefined;
+  return asked.status === 0 ? read(asked.stdout, 0).status : 'unknown';
 }
 
 /** Asks all questions at once, those to one supervisor with one call, for up to `patience` ms. */
@@ -66,7 +57,6 @@ export function askAll(
   questions: readonly (InstanceStatus | SupervisorQuestion)[],
   patience: number,
 ): Promise<SupervisorAnswer[]> {
-  const withoutPids = (status: InstanceStatus) => ({ status, pids: () => [] });
   const keyOf = ({ program, args, env, cwd }: SupervisorQuestion) =>
     JSON.stringify([program, args, env, cwd]);
   const subjects = new Map<string, Set<string>>();
@@ -81,19 +71,14 @@ export function askAll(
   const outputs = new Map<string, Promise<string | undefined>>();
   return Promise.all(
     questions.map(async (question) => {
-      if (typeof question === 'string') return withoutPids(question);
+      if (typeof question === 'string') return { status: question };
       const key = keyOf(question);
       const all = [...(subjects.get(key) ?? [])];
       const output = outputs.get(key) ?? outputOf(question, all, patience);
       outputs.set(key, output);
       const stdout = await output;
-      if (stdout === undefined) return withoutPids('unknown');
-      const at = all.indexOf(question.subject ?? '');
-      return {
-        status: question.meaning(stdout, at),
-        restarts: question.restarts?.(stdout, at),
-        pids: () => question.pids?.(stdout, at) ?? [],
-      };
+      if (stdout === undefined) return { status: 'unknown' };
+      return question.read(stdout, all.indexOf(question.subject ?? ''));
     }),
   );
 }

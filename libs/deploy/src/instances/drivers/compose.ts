@@ -6,15 +6,7 @@ import { writeWhole } from '@runner/common/files/write';
 import { existingEnvFile, writeEnvFile } from '../env-file.ts';
 import { ask, askNow } from './ask.ts';
 import { isPid, processesBeside } from './control-group.ts';
-import {
-  type Asked,
-  appFolderOf,
-  type Driver,
-  runFor,
-  type Started,
-  type Target,
-} from './driver.ts';
-import { ownName } from './names.ts';
+import { type Asked, appFolderOf, type Driver, ownName, runFor, type Target } from './driver.ts';
 
 type Compose = StartOf<'compose'>;
 
@@ -82,14 +74,6 @@ function run(
 /** Lines of each container's log that an error shows. */
 const LOG_LINES = '50';
 
-function deathOf(target: Target<Compose>): ReturnType<Started['death']> {
-  if (askNow(composeDriver.status(target)) !== 'stopped') return undefined;
-  return {
-    words: `no container of the project ${projectOf(target)} runs`,
-    output: outputOf(target),
-  };
-}
-
 function outputOf(target: Target<Compose>): string {
   const all = [...composeArgs(target), 'logs', '--no-color', '--tail', LOG_LINES];
   const confinement = target.confine('docker');
@@ -105,7 +89,11 @@ export const composeDriver: Driver<Compose> = {
     // --wait: until the containers run, and are healthy if they have a health check.
     const up = ['up', '--detach', '--wait', '--remove-orphans'];
     await run(target, 'start', up, target.start.timeout);
-    return { death: () => deathOf(target), output: () => outputOf(target) };
+    const output = () => outputOf(target);
+    const words = `no container of the project ${projectOf(target)} runs`;
+    const death = () =>
+      askNow(composeDriver.status(target)) === 'stopped' ? { words, output: output() } : undefined;
+    return { death, output };
   },
   stop: (target) => run(target, 'stop', ['down', '--remove-orphans'], target.start.stopTimeout),
   status(target) {
@@ -115,13 +103,14 @@ export const composeDriver: Driver<Compose> = {
       cwd: target.release,
       env: target.env,
       confinement: target.confine('docker'),
-      meaning: (stdout) => (stdout.trim() === '' ? 'stopped' : 'running'),
-      pids(stdout) {
+      read(stdout) {
         const ids = stdout.split('\n').filter(Boolean);
-        const args = ['inspect', '--format', '{{.State.Pid}}', ...ids];
-        const inspected = ask('docker', args, { env: target.outerEnv, cwd: target.release });
-        const mains = inspected.stdout.split('\n').map(Number).filter(isPid);
-        return mains.flatMap(processesBeside);
+        const pids = () => {
+          const args = ['inspect', '--format', '{{.State.Pid}}', ...ids];
+          const inspected = ask('docker', args, { env: target.outerEnv, cwd: target.release });
+          return inspected.stdout.split('\n').map(Number).filter(isPid).flatMap(processesBeside);
+        };
+        return { status: ids.length === 0 ? 'stopped' : 'running', pids };
       },
     };
   },

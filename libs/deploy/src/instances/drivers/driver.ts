@@ -67,6 +67,18 @@ export function appFolderOf({ shared }: Pick<InstancePaths, 'shared'>): string {
   return dirname(dirname(dirname(shared)));
 }
 
+/** A name in the registry of a supervisor, which all apps share: `runner-shop-default-1a2b`, by root, app, instance and slot. */
+export function ownName({
+  app,
+  instance,
+  slot,
+  paths,
+}: Pick<Asked, 'app' | 'instance' | 'slot' | 'paths'>): string {
+  const { hash } = process.getBuiltinModule('node:crypto');
+  const mark = hash('sha256', paths.dir, 'hex').slice(0, 4);
+  return ['runner', app, instance.name, slot, mark].filter(Boolean).join('-');
+}
+
 /** For what cannot be observed after its start. */
 export const unobserved: Started = { death: () => undefined };
 
@@ -91,11 +103,15 @@ export interface SupervisorQuestion {
   readonly cwd?: string;
   readonly confinement?: Confinement | undefined;
   /** What the output of a client that succeeded means; `at` is the place of the subject. */
-  readonly meaning: (stdout: string, at: number) => InstanceStatus;
-  /** The processes of the subject, its main process first; absent if the output does not name them. */
-  readonly pids?: (stdout: string, at: number) => readonly number[];
-  /** How often the client has restarted the subject; absent if it does not count. */
-  readonly restarts?: (stdout: string, at: number) => Restarts;
+  readonly read: (stdout: string, at: number) => SupervisorAnswer;
+}
+
+export interface SupervisorAnswer {
+  readonly status: InstanceStatus;
+  /** Its processes, the main process first; absent if they are not known. May ask once more. */
+  pids?(): readonly number[];
+  /** Absent if the supervisor does not count restarts, or was not reached. */
+  readonly restarts?: Restarts;
 }
 
 /** What a question is about. */

@@ -3,9 +3,10 @@
  * file can be renamed while it runs; a small shell script beside the app reads it, and ends with the app.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { openBelowInstance } from '@runner/common/apps/instance-folder';
+import { readRange } from '@runner/common/files/read';
 import { type Folder, inFolder } from '@runner/common/files/tree';
 import { systemFailure } from '@runner/common/foundation/failure';
 
@@ -116,4 +117,15 @@ function endOf(writer: ChildProcess): Promise<void> {
       resolve();
     });
   });
+}
+
+/**
+ * What was written to an open file since it had the size `from`, up to its last `most` bytes. If it is
+ * cut, it begins with a whole line: half a secret would not be recognised.
+ */
+export function endOfFile(fd: number, from: number, most: number): string {
+  const { size } = fstatSync(fd);
+  const begin = Math.max(from, size - most);
+  const text = readRange(fd, begin, Math.max(0, size - begin)).toString('utf8');
+  return begin > from ? text.slice(text.indexOf('\n') + 1) : text;
 }

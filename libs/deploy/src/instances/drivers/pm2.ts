@@ -11,11 +11,18 @@ import type { StartOf } from '@runner/common/deploy-file/start';
 import { orElse } from '@runner/common/foundation/attempt';
 import { markOutput } from '../../run/output-marks.ts';
 import { loggedFailure, StepFailure, tryStep } from '../../run/step.ts';
-import { ask } from './ask.ts';
-import { type Asked, appFolderOf, type Driver, only, runFor, type Target } from './driver.ts';
+import { ANSWER_MAX, ask } from './ask.ts';
+import {
+  type Asked,
+  appFolderOf,
+  type Driver,
+  only,
+  ownName,
+  runFor,
+  type Target,
+} from './driver.ts';
 import { ecosystemFor, namesOf } from './ecosystem.ts';
-import { endOfFile } from './end-of-file.ts';
-import { ownName } from './names.ts';
+import { endOfFile } from './kept-output.ts';
 
 type Pm2 = StartOf<'pm2'>;
 
@@ -23,13 +30,16 @@ type Pm2 = StartOf<'pm2'>;
 const SETTLE = 500;
 /** How much of each log an early death shows, in bytes. */
 const OUTPUT_MAX = 32_768;
-/** Limit of pm2's list, in bytes: it contains the environment of every process. */
-const LIST_MAX = 67_108_864;
 const ALIVE = new Set(['online', 'launching']);
 
-function step(args: readonly string[], timeout: number) {
-  return { title: ['pm2', ...args].join(' '), file: 'pm2', args, timeout };
+/** A call of pm2 as a step. */
+function step(target: Target<Pm2>, args: readonly string[], timeout: number) {
+  const confinement = target.confine('pm2');
+  return { title: ['pm2', ...args].join(' '), file: 'pm2', args, timeout, confinement };
 }
+
+const notAnswering = () =>
+  new StepFailure('start', 'start: pm2 does not answer', { blame: 'server' });
 
 /** A process as pm2 lists it; the fields include its environment. */
 interface Listed {
@@ -66,7 +76,9 @@ function listOf(target: Target): Listed[] | undefined {
   // Inside the sandbox the daemon would see only what this app does.
   if (confinement) ask('pm2', ['ping'], { env: target.outerEnv });
   const daemon = daemonEnvironment(env, instance);
-  return listedIn(ask('pm2', ['jlist'], { cwd, env: daemon, most: LIST_MAX, confinement }).stdout);
+  return listedIn(
+    ask('pm2', ['jlist'], { cwd, env: daemon, most: ANSWER_MAX, confinement }).stdout,
+  );
 }
 
 /** Whether pm2's daemon runs: by its pid, or by its socket if it is in another process namespace. */
@@ -102,8 +114,7 @@ function processesOf(target: Target): Listed[] | undefined {
 function refuseTaken(target: Target<Pm2>): void {
   const { start } = target;
   const all = listOf(target);
-  if (all === undefined)
-    throw new StepFailure('start', 'start: pm2 does not answer', { blame: 'server' });
+  if (all === undefined) throw notAnswering();
   const names = 'config' in start ? namesOf(target, start.config) : [ownName(target)];
   const taken = all.find((each) => names.includes(each.name) && !isOwn(each, target));
   if (taken === undefined) return;
@@ -119,15 +130,13 @@ function refuseTaken(target: Target<Pm2>): void {
 async function remove(target: Target<Pm2>): Promise<Sizes> {
   const { release: cwd, env, log, signal } = target;
   const running = processesOf(target);
-  if (running === undefined)
-    throw new StepFailure('start', 'start: pm2 does not answer', { blame: 'server' });
+  if (running === undefined) throw notAnswering();
   const sizes = logSizes(running);
   if (running.length > 0) {
     // By number: the previous file may have used another name.
     const ids = running.map(({ pm_id: id }) => String(id));
-    const deletion = step(['delete', ...ids], target.start.stopTimeout);
-    const confinement = target.confine('pm2');
-    await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env, confinement });
+    const deletion = step(target, ['delete', ...ids], target.start.stopTimeout);
+    await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env });
   }
   return sizes;
 }
@@ -147,14 +156,14 @@ function logSizes(processes: readonly Listed[]): Sizes {
 
 /** The end of the log, starting no earlier than the offset `from`. */
 function tail(path: string, from: number): string {
-  try {
+  const read = () => {
     const file = openSync(path, 'r');
     const text = endOfFile(file, from, OUTPUT_MAX);
     closeSync(file);
     return text;
-  } catch {
-    return ''; // Rotated or missing: the status must suffice.
-  }
+  };
+  // Rotated or missing: the status must suffice.
+  return orElse(read, '');
 }
 
 function deathOf(
@@ -182,11 +191,7 @@ export const pm2Driver: Driver<Pm2> = {
       'config' in start
         ? [ecosystemFor(target, start.config)]
         : [start.run, '--name', ownName(target), '--cwd', release];
-    const confinement = target.confine('pm2');
-    await runFor(target, {
-      ...step(['start', ...what, '--update-env'], start.timeout),
-      confinement,
-    });
+    await runFor(target, step(target, ['start', ...what, '--update-env'], start.timeout));
     // `pm2 start` succeeds even if the program ends at once.
     await sleep(SETTLE);
     const listed = processesOf(target);
@@ -210,19 +215,17 @@ export const pm2Driver: Driver<Pm2> = {
       args: ['jlist'],
       env,
       confinement: target.confine('pm2'),
-      meaning(stdout) {
-        const all = listedIn(stdout)?.filter((each) => isOwn(each, target));
-        if (all === undefined) return 'unknown';
-        return all.some(({ pm2_env: own }) => own.status === 'online') ? 'running' : 'stopped';
+      read(stdout) {
+        const own = listedIn(stdout)?.filter((each) => isOwn(each, target));
+        if (own === undefined) return { status: 'unknown' };
+        const isOnline = own.some(({ pm2_env: each }) => each.status === 'online');
+        const count = own.reduce((sum, each) => sum + each.pm2_env.restart_time, 0);
+        return {
+          status: isOnline ? 'running' : 'stopped',
+          restarts: { count, oom: false },
+          pids: () => own.flatMap(({ pid }) => pid || []),
+        };
       },
-      restarts(stdout) {
-        const own = (listedIn(stdout) ?? []).filter((each) => isOwn(each, target));
-        return { count: own.reduce((sum, each) => sum + each.pm2_env.restart_time, 0), oom: false };
-      },
-      pids: (stdout) =>
-        (listedIn(stdout) ?? [])
-          .filter((each) => isOwn(each, target))
-          .flatMap(({ pid }) => pid || []),
     };
   },
 };

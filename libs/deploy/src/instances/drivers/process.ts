@@ -11,6 +11,7 @@ import { writeBelowInstance } from '@runner/common/apps/instance-folder';
 import { STOP_TIMEOUTS, type StartOf } from '@runner/common/deploy-file/start';
 import {
   bootId,
+  isBusy,
   type PidFile,
   parentOf,
   pidFileIn,
@@ -37,9 +38,7 @@ import {
 import { loggedFailure, StepFailure } from '../../run/step.ts';
 import { strangerTo } from '../stranger.ts';
 import { appFolderOf, type Driver, type Started, type Target } from './driver.ts';
-import { endOfFile } from './end-of-file.ts';
-import { type KeptOutput, keepOutput } from './kept-output.ts';
-import { settled } from './settle.ts';
+import { endOfFile, type KeptOutput, keepOutput } from './kept-output.ts';
 
 type StartOfProcess = StartOf<'process' | 'command'>;
 
@@ -47,7 +46,7 @@ type StartOfProcess = StartOf<'process' | 'command'>;
 const OUTPUT_MAX = 65_536;
 
 /** Names an instance, and where its record is. */
-export type ProcessOwner = Pick<Target, 'app' | 'slot' | 'paths'> & {
+type ProcessOwner = Pick<Target, 'app' | 'slot' | 'paths'> & {
   readonly instance: Pick<Target['instance'], 'name'>;
 };
 
@@ -104,18 +103,15 @@ function note({ paths }: Target, record: PidFile): void {
   writeBelowInstance(pidFileIn(paths.run), `${JSON.stringify(record)}\n`);
 }
 
-/** What was started: the child, and the pid that stands for the app. */
-interface StartedChild {
-  readonly child: ChildProcess;
-  readonly pid: number | undefined;
-}
-
-/** Starts the app, with a record of it in any case: without one it would run on unnoticed. */
+/**
+ * Starts the app, with a record of it in any case: without one it would run on unnoticed. Returns the child,
+ * and the pid that stands for the app.
+ */
 async function spawnNoted(
   target: Target,
   { run, stopTimeout }: StartOfProcess,
   output: number,
-): Promise<StartedChild> {
+): Promise<{ child: ChildProcess; pid: number | undefined }> {
   const { release: cwd, env } = target;
   const program = { file: '/bin/sh', args: ['-c', run], cwd, env, output };
   const { child, inside } = spawnDetached({ ...program, confinement: target.confine('app') });
@@ -163,11 +159,7 @@ function wordsOf(target: Target, code: number | null, by: NodeJS.Signals | null)
 }
 
 /** Ends what runs, and starts the app; `from` is the size of its output before. */
-async function startWith(
-  target: Target,
-  start: StartOfProcess,
-  output: KeptOutput,
-): Promise<StartedChild & { readonly from: number }> {
+async function startWith(target: Target, start: StartOfProcess, output: KeptOutput) {
   try {
     await end(target, target.env.RUNNER_DEPLOY_ID);
     const from = fstatSync(output.file).size;
@@ -180,14 +172,32 @@ async function startWith(
   }
 }
 
+/** A process that runs for this long counts as started, in milliseconds. */
+const SETTLE = 300;
+/** The same for one that is still busy: on a loaded server, starting takes longer. */
+const SETTLE_BUSY = 5_000;
+/** Consecutive idle checks after which it counts as no longer busy. */
+const QUIET = 3;
+const POLL = 20;
+
+/** Waits until the app has settled, or has ended. */
+async function settled(pid: number | undefined, isOver: () => boolean): Promise<void> {
+  const begun = performance.now();
+  let quiet = 0;
+  const hasSettled = () => {
+    const took = performance.now() - begun;
+    quiet = pid !== undefined && isBusy(pid) ? 0 : quiet + 1;
+    return took >= SETTLE && (quiet >= QUIET || took >= SETTLE_BUSY);
+  };
+  while (!isOver() && !hasSettled()) await sleep(POLL);
+}
+
 export const processDriver = {
   async start(target: Target<StartOfProcess>): Promise<Started> {
     const { start, paths, log, redact, signal } = target;
     makeFolder(paths.run);
-    if (!isOwnFolder(paths)) {
-      const words = `start: ${paths.run} leads elsewhere: remove the link`;
-      throw new StepFailure('start', words);
-    }
+    if (!isOwnFolder(paths))
+      throw new StepFailure('start', `start: ${paths.run} leads elsewhere: remove the link`);
     // On a full disk this fails while the previous release still runs.
     note(target, recordedProcess(paths.run) ?? NO_PROCESS);
     const output = keepOutput(join(paths.run, 'output.log'));

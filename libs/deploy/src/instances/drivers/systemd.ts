@@ -15,7 +15,6 @@ import {
   answerAbout,
   askUnit,
   manager,
-  meaningOf,
   ownUnit,
   processesIn,
   restartsIn,
@@ -23,6 +22,7 @@ import {
   type Systemd,
   shownOf,
   stateOf,
+  statusIn,
   type UnitTarget,
   usersOf,
   whyDead,
@@ -46,7 +46,7 @@ function strangerTo(target: UnitTarget, port: number): string | undefined {
   );
   // systemd itself listens for it.
   if (value('TriggeredBy').includes('.socket')) return undefined;
-  const uids = usersOf(value('MainPID'), value('ControlGroup'));
+  const uids = usersOf(value);
   return uids.length === 0 ? undefined : strangerToUsers(uids, port);
 }
 
@@ -146,12 +146,11 @@ export const systemdDriver: Driver<Systemd> = {
       args: [...manager(start), 'show', `--property=${SHOWN}`, '--'],
       subject: ownUnit(target),
       env: only(env, ['PATH', 'LANG', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']),
-      meaning: (stdout, at) => meaningOf(shownOf(stdout, at)),
-      pids(stdout, at) {
+      read(stdout, at) {
         const value = shownOf(stdout, at);
-        return processesIn(value('MainPID'), value('ControlGroup'));
+        const pids = () => processesIn(value);
+        return { status: statusIn(value), restarts: restartsIn(value), pids };
       },
-      restarts: (stdout, at) => restartsIn(shownOf(stdout, at)),
     };
   },
 };

@@ -64,28 +64,18 @@ export function answerAbout(target: UnitTarget, ...args: string[]): string {
   return askUnit(target.start, ownUnit(target), target.outerEnv, ...args).stdout;
 }
 
-export interface UnitState {
-  /** `active`, `activating`, `failed`, `inactive`, …; empty without systemd. */
-  readonly active: string;
-  /** `running`, `exited`, `auto-restart`, … */
-  readonly sub: string;
-  /** How often systemd has restarted it automatically. */
-  readonly restarts: number;
-  /** Whether it is a job that has succeeded. */
-  readonly done: boolean;
-}
-
-export function stateOf(target: UnitTarget): UnitState {
+/** `active`: `active`, `activating`, `failed`, `inactive`, …; empty without systemd. */
+export function stateOf(target: UnitTarget) {
   const active = answerAbout(target, 'is-active').trim();
   const properties = 'SubState,NRestarts,Type,Result';
   const value = shownOf(answerAbout(target, 'show', '--property', properties));
-  const ended = value('Type') === 'oneshot' && value('Result') === 'success';
-  return {
-    active,
-    sub: value('SubState'),
-    restarts: Number(value('NRestarts')),
-    done: active === 'inactive' && ended,
-  };
+  const restarts = Number(value('NRestarts'));
+  return { active, sub: value('SubState'), restarts, isDone: isDone(active, value) };
+}
+
+/** Whether it is a job that has succeeded, and need not run. */
+function isDone(active: string, value: Properties): boolean {
+  return active === 'inactive' && value('Type') === 'oneshot' && value('Result') === 'success';
 }
 
 /** How often systemd has restarted the unit automatically. */
@@ -96,20 +86,23 @@ export function restartsOf(target: UnitTarget): number {
 const ALIVE = ['active', 'activating', 'reloading', 'refreshing'];
 
 /** Why the unit does not run; undefined while it does. */
-export function whyDead(now: UnitState, before: UnitState): string | undefined {
+export function whyDead(
+  now: ReturnType<typeof stateOf>,
+  before: Pick<typeof now, 'restarts'>,
+): string | undefined {
   // With Restart= a crashing program is `activating` between its lives.
   if (now.sub === 'auto-restart' || now.restarts > before.restarts) return 'crashed';
-  return ALIVE.includes(now.active) || now.done ? undefined : `is ${now.active || 'unknown'}`;
+  return ALIVE.includes(now.active) || now.isDone ? undefined : `is ${now.active || 'unknown'}`;
 }
 
 /** A unit's processes, the main process first. */
-export function processesIn(mainPid: string, group: string): number[] {
-  return [Number(mainPid), ...membersOf(group)].filter(isPid);
+export function processesIn(value: Properties): number[] {
+  return [Number(value('MainPID')), ...membersOf(value('ControlGroup'))].filter(isPid);
 }
 
 /** The users of a unit's processes. */
-export function usersOf(mainPid: string, group: string): number[] {
-  return processesIn(mainPid, group).flatMap(
+export function usersOf(value: Properties): number[] {
+  return processesIn(value).flatMap(
     (pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? [],
   );
 }
@@ -129,12 +122,9 @@ export function restartsIn(value: Properties): Restarts {
   return { count: Number(value('NRestarts')) || 0, oom: value('Result') === 'oom-kill' };
 }
 
-/** What `systemctl show` says of one unit. */
-export function meaningOf(value: Properties): InstanceStatus {
+/** Whether a unit runs. */
+export function statusIn(value: Properties): InstanceStatus {
   const active = value('ActiveState');
-  if (active === '') return 'unknown';
-  // A job that has succeeded need not run.
-  if (active === 'inactive' && value('Type') === 'oneshot' && value('Result') === 'success')
-    return 'unknown';
+  if (active === '' || isDone(active, value)) return 'unknown';
   return ALIVE.includes(active) && value('SubState') !== 'auto-restart' ? 'running' : 'stopped';
 }
