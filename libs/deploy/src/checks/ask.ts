@@ -1,5 +1,6 @@
 /** The checks of a commit at its code host, in at most two calls; what did not change costs none. */
 import type { CheckPage, CommitChecks, SeenCheck } from '@runner/common/apps/checks';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { type HostApi, isDenied, refuseOthers } from '@runner/common/hosts/api';
 import { isObject } from '@runner/common/text/json';
@@ -52,7 +53,7 @@ async function ask(
         `the token may not read the checks of ${path.split('?')[0]} (${answer.status}${said ? `: ${said}` : ''})${isFineGrained(said) ? ': GitHub lets no fine-grained token read checks, use a GitHub App' : ''}`,
       );
     }
-    const body: unknown = parsed(answer.body);
+    const body: unknown = orElse(() => JSON.parse(answer.body), undefined);
     checks.push(...read(body));
     const next = nextPage(path, number, body, answer.headers);
     if (next === undefined) break;
@@ -67,14 +68,6 @@ async function ask(
 
 /** GitHub offers no permission for checks to a fine-grained token, and refuses it in these words. */
 const isFineGrained = (said: string) => /not accessible by personal access token/i.test(said);
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Failure('code_host_error', 'the code host did not answer with a list of checks');
-  }
-}
 
 /** Where the list continues: as the host says, in the body or in a header. */
 export function nextPage(

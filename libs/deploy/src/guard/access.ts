@@ -3,17 +3,6 @@ import { bounded, HOST_SETS, type HostRule, type Network } from '@runner/common/
 import { HostGuard } from './guard.ts';
 import type { NetworkNotes } from './notes.ts';
 
-/** What was said, and how a list becomes rules. */
-export interface AccessRequest {
-  /** The operator's. */
-  readonly ceiling: Network;
-  /** The commit's. */
-  readonly own: Network;
-  readonly notes: NetworkNotes;
-  /** `operator`: the release has no say in what a set means. */
-  rulesOf(list: readonly string[], whose: 'operator' | 'commit'): readonly HostRule[];
-}
-
 /** The network of commands. */
 export interface Access {
   /** true: all; false: none. */
@@ -28,8 +17,15 @@ export interface Access {
 
 const isList = (network: Network): network is readonly string[] => typeof network === 'object';
 
-/** A list of the commit counts within that of the operator, which counts for a commit without one. */
-export function accessOf({ ceiling, own, notes, rulesOf }: AccessRequest): Access {
+/**
+ * A list of the commit counts within that of the operator, `ceiling`, which counts for a commit without one.
+ * `rulesOf` says what a list means: the release has no say in that of the operator.
+ */
+export function accessOf(
+  { ceiling, own }: { readonly ceiling: Network; readonly own: Network },
+  notes: NetworkNotes,
+  rulesOf: (list: readonly string[], whose: 'operator' | 'commit') => readonly HostRule[],
+): Access {
   const guard = (rules: readonly HostRule[], learns = false) =>
     new HostGuard({ rules, learns, notes });
   const none = { outside: [] };

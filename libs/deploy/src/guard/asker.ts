@@ -29,14 +29,6 @@ export function askerAt(space: string, protocol: 'tcp' | 'udp', port: number): s
   return pid === undefined ? undefined : wordsFor(pid);
 }
 
-/** A connection that is being tried. */
-export interface Attempt {
-  /** Its own port. */
-  readonly from: number;
-  readonly address: string;
-  readonly port: number;
-}
-
 const SYN_SENT = '02';
 
 /** A process in a network namespace; undefined if there is none. */
@@ -49,8 +41,8 @@ export function isIn(pid: string, space: string): boolean {
   return target(`/proc/${pid}/ns/net`) === space;
 }
 
-/** The connections that are being tried in the network namespace of a process. */
-export function attemptsOf(pid: string): Attempt[] {
+/** The connections that are being tried in the network namespace of a process; `from` is their own port. */
+export function attemptsOf(pid: string) {
   return ['tcp', 'tcp6'].flatMap((table) =>
     file(pid, `net/${table}`)
       .split('\n')

@@ -9,10 +9,10 @@ import { addressesFor, dial, type Lookup, lookupAll } from './dial.ts';
 import { HELLO_MAX, serverName } from './hello.ts';
 import { HostNames, questionIn } from './names.ts';
 import type { NetworkNotes, RefusalReason } from './notes.ts';
-import { type HttpRelay, openHttpRelay } from './relay.ts';
+import { type GuardedConnection, openHttpRelay } from './relay.ts';
 
 /** What commands may reach, and where it is noted. */
-export interface GuardRequest {
+interface GuardRequest {
   readonly rules: readonly HostRule[];
   /** All public hosts may be reached. */
   readonly learns: boolean;
@@ -29,20 +29,12 @@ const HELLO_TIME = 15_000;
 /** How often connections that nothing takes are looked for, in ms: each lasts seconds. */
 const ATTEMPTS_SEEN = 200;
 
-/** A connection of a command. */
-export interface GuardedConnection {
-  readonly socket: Socket;
-  /** In lower case. */
-  readonly host: string;
-  readonly port: number;
-}
-
 export class HostGuard implements NetworkGuard {
   readonly ports: readonly number[];
   readonly learns: boolean;
   readonly #request: GuardRequest;
   readonly #names = new HostNames();
-  readonly #relay: HttpRelay;
+  readonly #relay: ReturnType<typeof openHttpRelay>;
   readonly #open = new Set<Socket>();
   /** The network namespace of the command. */
   #space = '';
@@ -137,9 +129,8 @@ export class HostGuard implements NetworkGuard {
     const host = this.#names.nameOf(address);
     const asked = { socket, host: host ?? address, port };
     if (this.#open.size > SOCKETS_MAX) this.#refuse(asked, 'limit');
-    else if (port === PROXY_PORT) this.#relay.accept(socket);
-    else if (host === undefined) this.#refuse(asked, 'address');
-    else if (port === HTTP) this.#relay.accept(socket);
+    else if (port !== PROXY_PORT && host === undefined) this.#refuse(asked, 'address');
+    else if (port === PROXY_PORT || port === HTTP) this.#relay.emit('connection', socket);
     else this.#take(asked);
   }
 

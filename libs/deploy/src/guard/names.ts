@@ -32,15 +32,8 @@ export class HostNames {
   }
 }
 
-export interface DnsQuestion {
-  /** In lower case; `?` if it is not the name of a host. */
-  readonly name: string;
-  /** The answer: an address, if it asks for one of IPv4; undefined: there is no such name. */
-  answer(address: string | undefined): Buffer;
-}
-
 /** Reads a question; undefined if it is not one. */
-export function questionIn(query: Buffer): DnsQuestion | undefined {
+export function questionIn(query: Buffer) {
   if (query.length < 17 || query.length > QUERY_MAX) return undefined;
   // An answer, another operation, or not one question.
   if (query.readUInt16BE(2) & 0xf800 || query.readUInt16BE(4) !== 1) return undefined;
@@ -57,8 +50,10 @@ export function questionIn(query: Buffer): DnsQuestion | undefined {
   const isForAddress = query.readUInt16BE(at + 1) === A;
   const asked = query.subarray(12, at + 5);
   return {
+    /** In lower case; `?` if it is not the name of a host. */
     name,
-    answer(address) {
+    /** The answer: an address, if it asks for one of IPv4; undefined: there is no such name. */
+    answer(address: string | undefined): Buffer {
       const has = address !== undefined && isForAddress;
       const head = Buffer.alloc(12);
       const flags = address === undefined ? NO_SUCH_NAME : FOUND;

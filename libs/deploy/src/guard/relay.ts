@@ -2,7 +2,13 @@
  * Plain HTTP, whose requests are passed on one by one: each must be for the host of its connection. Also a
  * proxy, for programs in a sandbox whose ports of hosts could not be opened.
  */
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import { isHostName } from '@runner/common/config/network';
 import { PROXY_PORT } from '../sandbox/guarded.ts';
@@ -13,8 +19,9 @@ const HEADER_MAX = 16_384;
 const HEADER_TIME = 15_000;
 
 /** A connection of a command, and the host that it is for. */
-interface HttpAsked {
+export interface GuardedConnection {
   readonly socket: Socket;
+  /** In lower case. */
   readonly host: string;
   readonly port: number;
 }
@@ -23,21 +30,17 @@ interface HttpAsked {
 interface HttpGuard {
   /** The host to whose address a connection was made. */
   hostOf(socket: Socket): string | undefined;
-  refuse(asked: HttpAsked, why: RefusalReason): void;
-  reach(asked: HttpAsked): Promise<Socket | undefined>;
+  refuse(asked: GuardedConnection, why: RefusalReason): void;
+  reach(asked: GuardedConnection): Promise<Socket | undefined>;
   /** Of a tunnel. */
-  take(asked: HttpAsked, head: Buffer): void;
-}
-
-/** Takes connections. */
-export interface HttpRelay {
-  accept(socket: Socket): void;
+  take(asked: GuardedConnection, head: Buffer): void;
 }
 
 /** Headers that are about one connection. */
 const OF_CONNECTION = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
-export function openHttpRelay(guard: HttpGuard): HttpRelay {
+/** A server that is given its connections. */
+export function openHttpRelay(guard: HttpGuard): Server {
   const server = createServer({ maxHeaderSize: HEADER_MAX, headersTimeout: HEADER_TIME });
   server.requestTimeout = 0;
   server.on('request', (asked, answer) => {
@@ -47,7 +50,7 @@ export function openHttpRelay(guard: HttpGuard): HttpRelay {
     tunnel(guard, asked, socket, head);
   });
   server.on('clientError', (_, socket) => socket.destroy());
-  return { accept: (socket) => void server.emit('connection', socket) };
+  return server;
 }
 
 function tunnel(guard: HttpGuard, { url = '' }: IncomingMessage, socket: Socket, head: Buffer) {

@@ -62,18 +62,7 @@ export async function carryHold(place: HoldPlace): Promise<boolean> {
 }
 
 /** Where the requests of an instance are held. */
-interface Door {
-  readonly opened: Promise<void>;
-  /** Connections that were passed on and are open. */
-  readonly passed: ReadonlySet<Socket>;
-  /** Whether a connection has come since it was last asked. */
-  wasUsed(): boolean;
-  /** Passes on what waits. */
-  release(): void;
-  close(): void;
-}
-
-function openDoor(own: InstancePaths, hold: () => TrafficHold | undefined): Door {
+function openDoor(own: InstancePaths, hold: () => TrafficHold | undefined) {
   const { createServer } = process.getBuiltinModule('node:net');
   const pages = pageServer(own, hold);
   const waiting = new Map<Socket, () => void>();
@@ -96,15 +85,17 @@ function openDoor(own: InstancePaths, hold: () => TrafficHold | undefined): Door
   const path = socketIn(holdFolder(own));
   removeIfThere(path);
   return {
-    opened: new Promise((resolve, reject) => {
+    opened: new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen({ path, writableAll: true, readableAll: true, backlog: 4_096 }, resolve);
     }),
+    /** Whether a connection has come since it was last asked. */
     wasUsed() {
       const was = isUsed;
       isUsed = false;
       return was;
     },
+    /** Passes on what waits. */
     release() {
       for (const [socket, giveBack] of [...waiting]) {
         giveBack();
@@ -112,6 +103,7 @@ function openDoor(own: InstancePaths, hold: () => TrafficHold | undefined): Door
       }
       pages.closeIdleConnections();
     },
+    /** Connections that were passed on and are open. */
     passed,
     close: () => void server.close(),
   };

@@ -47,7 +47,7 @@ export interface HoldPlace extends Server {
 }
 
 /** What the command line asks for. */
-export interface HoldRequest extends HoldPlace {
+interface HoldRequest extends HoldPlace {
   readonly until: Date;
   /** The answer to requests; without one they wait. */
   readonly page?: string | undefined;
@@ -77,9 +77,10 @@ export async function holdTraffic(request: HoldRequest): Promise<TrafficHold> {
       instances,
       page: page !== undefined,
     };
-    const changed = changeApp({ io, paths, command: 'hold-traffic', app }, (now) => {
-      return { ...now, traffic_hold: hold };
-    });
+    const changed = changeApp({ io, paths, command: 'hold-traffic', app }, (now) => ({
+      ...now,
+      traffic_hold: hold,
+    }));
     if (!(await holderListens(request, hold))) {
       endHold(request, hold, 'its socket was not opened');
       throw new Failure('not_ready', `${TOOL} did not open its socket: no request is held`);
@@ -110,7 +111,7 @@ function holdable(paths: Paths, state: AppState): string[] {
 
 async function holderListens(place: HoldPlace, hold: TrafficHold): Promise<boolean> {
   const { paths, app } = place;
-  keepHolder(place);
+  if (!liveHolder(paths.holdLock(app))) startInBackground(place, TOOL, [app, '--carry']);
   const sockets = hold.instances.map((name) => socketIn(holdFolder(paths.app(app).instance(name))));
   const until = performance.now() + PATIENCE;
   while (performance.now() < until) {
@@ -121,13 +122,8 @@ async function holderListens(place: HoldPlace, hold: TrafficHold): Promise<boole
   return false;
 }
 
-function keepHolder(place: HoldPlace): void {
-  if (!liveHolder(place.paths.holdLock(place.app)))
-    startInBackground(place, TOOL, [place.app, '--carry']);
-}
-
 /** Leads the requests to the holder. Under the lock of the app. */
-export function leadAside(paths: Paths, app: string, { instances }: TrafficHold): void {
+function leadAside(paths: Paths, app: string, { instances }: TrafficHold): void {
   for (const name of instances) {
     const own = paths.app(app).instance(name);
     const slot = liveSlot(own);
@@ -158,7 +154,7 @@ export function endHold(place: HoldPlace, hold: TrafficHold, reason: string): vo
 }
 
 /** Leads requests that are no longer held to the app. */
-export function leadAllBack(paths: Paths, app: string, instances: readonly string[]): void {
+function leadAllBack(paths: Paths, app: string, instances: readonly string[]): void {
   for (const name of instances) {
     const own = paths.app(app).instance(name);
     if (!isHeld(own)) continue;

@@ -15,8 +15,7 @@ import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { listed } from '@runner/common/text/words';
 import { type Access, accessOf } from '../guard/access.ts';
 import { HostGuard } from '../guard/guard.ts';
-import { shortestList } from '../guard/learned.ts';
-import { rulesOf } from '../guard/sets.ts';
+import { rulesOf, shortestList } from '../guard/sets.ts';
 import { type Operation, say } from '../journal/operation.ts';
 import { StepFailure, withEnding, withOutput, withSeen } from '../run/step.ts';
 import type { Folders } from '../sandbox/mounts.ts';
@@ -25,20 +24,14 @@ import { ask } from './drivers/ask.ts';
 import type { Target } from './drivers/driver.ts';
 import { activeFile } from './target.ts';
 
-/** What the commands of an app may reach at most, and where that is written. */
-export interface Ceiling {
-  readonly network: Network;
-  readonly place: string;
-}
-
 /**
- * What the operator lets the commands of an app reach. A preview reaches no more than its app may, or than
+ * What the operator lets the commands of an app reach, and where that is written. A preview reaches no more than its app may, or than
  * what runs of its app lists; nothing while nothing runs.
  */
 export function ceilingOf(
   { paths, app: { app, preview } }: Pick<Operation, 'paths' | 'app'>,
   kind: 'build' | 'hook',
-): Ceiling {
+): { network: Network; place: string } {
   const config = readConfig(paths);
   const of = preview?.of ?? app;
   const isBuild = kind === 'build';
@@ -53,11 +46,11 @@ export function ceilingOf(
 }
 
 /** Whose network it is. */
-export interface NetworkRequest {
+interface NetworkRequest {
   /** `build.network`, `hooks.network`: where `.deploy.yml` lists it. */
   readonly key: string;
   /** The operator's. */
-  readonly ceiling: Ceiling;
+  readonly ceiling: ReturnType<typeof ceilingOf>;
   /** The commit's. */
   readonly own: Network;
   readonly folders: Pick<Folders, 'release' | 'shared'>;
@@ -66,37 +59,24 @@ export interface NetworkRequest {
   readonly outerEnv: Variables;
 }
 
-/** The network of commands, and running them with it. */
-export interface CommandNetwork {
-  readonly network: boolean | HostGuard;
-  /** Runs a command, whose failure then says what it was refused. */
-  run<T>(action: () => Promise<T>): Promise<T>;
-  /** Says what commands that are over reached if they were to learn that, and what they were refused. */
-  summarize(): void;
-}
-
 /** What commands may reach. Asks package managers, without a network, what the sets of a list mean. */
-export function networkOf(op: Operation, request: NetworkRequest): CommandNetwork {
+export function networkOf(op: Operation, request: NetworkRequest) {
   const { key, ceiling, own, folders, env, outerEnv } = request;
   const { app } = op.app;
   const { home } = op.paths.app(app);
-  const access = accessOf({
-    ceiling: ceiling.network,
-    own,
-    notes: op.network,
-    rulesOf(list, whose) {
-      const isOwn = whose === 'commit';
-      const where = isOwn
-        ? { cwd: folders.release, env }
-        : { cwd: '/', env: { ...outerEnv, HOME: home } };
-      return rulesOf(list, {
-        folders: isOwn ? [folders.release, home] : [home],
-        ask(command) {
-          const confinement = op.sandbox.confine('build', { ...folders, network: false });
-          return ask('/bin/sh', ['-c', command], { ...where, confinement }).stdout;
-        },
-      });
-    },
+  const limits = { ceiling: ceiling.network, own };
+  const access = accessOf(limits, op.network, (list, whose) => {
+    const isOwn = whose === 'commit';
+    const where = isOwn
+      ? { cwd: folders.release, env }
+      : { cwd: '/', env: { ...outerEnv, HOME: home } };
+    return rulesOf(list, {
+      folders: isOwn ? [folders.release, home] : [home],
+      ask(command) {
+        const confinement = op.sandbox.confine('build', { ...folders, network: false });
+        return ask('/bin/sh', ['-c', command], { ...where, confinement }).stdout;
+      },
+    });
   });
   for (const rule of access.outside) {
     const [entry, what] = rule.of ? [rule.of, ruleText(rule)] : [ruleText(rule), 'it'];
@@ -106,7 +86,8 @@ export function networkOf(op: Operation, request: NetworkRequest): CommandNetwor
     access.most && !ruleFor(access.most, host, port) ? ceiling.place : `${key} of .deploy.yml`;
   return {
     network: access.network,
-    async run(action) {
+    /** Runs a command, whose failure then says what it was refused. */
+    async run<T>(action: () => Promise<T>): Promise<T> {
       const before = op.network.refusals.length;
       try {
         return await action();
@@ -115,6 +96,7 @@ export function networkOf(op: Operation, request: NetworkRequest): CommandNetwor
         throw withRefusals(op, error, { refused: op.network.refusals.slice(before), place });
       }
     },
+    /** Says what commands that are over reached if they were to learn that, and what they were refused. */
     summarize: () => summarize(op, key, access),
   };
 }
@@ -161,12 +143,12 @@ const NAMED = 3;
 /** `it may not reach evil.example.org (asked for by node setup.js); to allow it, add …`. */
 function refusalWords(all: readonly NetworkRefusal[], place: PlaceOfRule): string {
   const lost = all.filter(({ why }) => why === 'lookup');
-  if (lost.length > 0) {
-    const refused = all.filter((each) => !lost.includes(each));
-    const words = `there is no address of ${someOf(lost)}`;
-    return refused.length > 0 ? `${words}; ${deniedWords(refused, place)}` : words;
-  }
-  return deniedWords(all, place);
+  const refused = all.filter(({ why }) => why !== 'lookup');
+  const words = [
+    ...(lost.length > 0 ? [`there is no address of ${someOf(lost)}`] : []),
+    ...(refused.length > 0 ? [deniedWords(refused, place)] : []),
+  ];
+  return words.join('; ');
 }
 
 function someOf(refused: readonly NetworkRefusal[]): string {
@@ -201,14 +183,7 @@ function deniedWords(refused: readonly NetworkRefusal[], place: PlaceOfRule): st
 
 /** The entry that would allow it. */
 function lineFor({ host, port = 443, why }: NetworkRefusal): HostRule[] {
-  if (
-    host === '?' ||
-    why === 'lookup' ||
-    why === 'address' ||
-    why === 'protocol' ||
-    why === 'limit'
-  )
-    return [];
+  if (host === '?' || ['lookup', 'address', 'protocol', 'limit'].includes(why)) return [];
   return [{ host, port, isPrivate: why === 'private' }];
 }
 

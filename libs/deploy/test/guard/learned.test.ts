@@ -1,5 +1,5 @@
 import { hostRule } from '@runner/common/config/network';
-import { shortestList } from '@runner/deploy/guard/learned';
+import { shortestList } from '@runner/deploy/guard/sets';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 

@@ -42,7 +42,12 @@ test('what is cut off, switches protocols or has no status of HTTP ends at once,
     },
     take: () => {},
   });
-  const near = await listening((socket) => relay.accept(socket.on('error', () => {})));
+  const near = await listening((socket) =>
+    relay.emit(
+      'connection',
+      socket.on('error', () => {}),
+    ),
+  );
   const ask = (path: string) =>
     new Promise<string>((done) => {
       let text = '';
