@@ -35,15 +35,8 @@ const RESERVE = 16_777_216;
 /** Inodes that a release may need. */
 const INODES = 1_000;
 
-/** Free space, and what a release may need, in bytes. */
-export interface Space {
-  readonly free: number;
-  readonly needed: number;
-  readonly fewFiles: boolean;
-}
-
-/** Estimates the size of a release from that of the packed mirror. */
-export function spaceFor(paths: AppPaths): Space {
+/** Free space, and what a release may need, in bytes: estimated from the size of the packed mirror. */
+export function spaceFor(paths: AppPaths) {
   const { bavail, bsize, ffree, files } = statfsSync(paths.dir);
   const packs = join(paths.repo, 'objects', 'pack');
   const packed = namesIn(packs).reduce((sum, name) => sum + lstatSync(join(packs, name)).size, 0);
@@ -55,14 +48,11 @@ export function spaceFor(paths: AppPaths): Space {
 }
 
 /** What a release lacks, in words; empty if it fits. */
-export function spaceProblems({ free, needed, fewFiles }: Space): string[] {
-  const mib = (bytes: number) => Math.ceil(bytes / 1_048_576);
-  return [
-    ...(free < needed
-      ? [`not enough space for a release: ${mib(free)} MiB free, ${mib(needed)} MiB needed`]
-      : []),
-    ...(fewFiles ? ['not enough free inodes for a release'] : []),
-  ];
+export function spaceProblems({ free, needed, fewFiles }: ReturnType<typeof spaceFor>): string[] {
+  const mib = (bytes: number) => `${Math.ceil(bytes / 1_048_576)} MiB`;
+  const words = `not enough space for a release: ${mib(free)} free, ${mib(needed)} needed`;
+  const few = fewFiles ? ['not enough free inodes for a release'] : [];
+  return free < needed ? [words, ...few] : few;
 }
 
 /** With less than this free, a program that fails may have failed for it: bytes, and inodes. */
@@ -136,12 +126,10 @@ export function unusedReleases(paths: AppPaths, { instances }: AppState): string
 
 /** The releases that run, or may, in slots and from before `traffic`. */
 export function slotReleases({ instances }: AppState): ReadonlySet<string> {
-  const held = Object.values(instances).flatMap(({ slots, before_traffic }) => [
-    slots?.a,
-    slots?.b,
-    before_traffic,
-  ]);
-  return new Set(held.flatMap((each) => each?.release ?? []));
+  const held = Object.values(instances).flatMap(({ slots, before_traffic: before }) =>
+    [slots?.a, slots?.b, before].flatMap((each) => each?.release ?? []),
+  );
+  return new Set(held);
 }
 
 /** Folders of unfinished releases. Called under the app's lock: no deploy builds in them. */

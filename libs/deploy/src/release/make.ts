@@ -21,14 +21,13 @@ import { noteSeeds } from '../journal/journal.ts';
 import type { Deploy } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { asStepFailure, runStep, StepFailure, shellStep } from '../run/step.ts';
-import { type Prefix, prefixFor } from '../sandbox/limits.ts';
+import { prefixFor } from '../sandbox/limits.ts';
 import { type Profile, refuseDetour } from '../sandbox/mounts.ts';
-import type { Variables } from '../sandbox/settings.ts';
 import { sealRelease } from '../statement/seal.ts';
 import { finishRelease, makeTemporary, submoduleFolder, temporaryRelease } from './folder.ts';
 import { linkShared, lostLink, type Seed } from './shared.ts';
 
-export interface ReleaseRequest {
+interface ReleaseRequest {
   readonly source: GitSource;
   readonly contents: Contents;
   readonly name: string;
@@ -124,42 +123,25 @@ function* commandsOf(op: Deploy, file: DeployFile, folder: string): Generator<St
   const env = { ...plain.env, RUNNER_RELEASE: folder, TRACEPARENT };
   const { outerEnv } = plain;
   const folders = { release: folder, shared };
-  const lists = {
-    key: 'build.network',
-    ceiling: ceilingOf(op, 'build'),
-    own: build.limits.network,
-  };
-  const { network, run, summarize } = networkOf(op, { ...lists, folders, env, outerEnv });
+  const list = { key: 'build.network', ceiling: ceilingOf(op, 'build'), own: build.limits.network };
+  const { network, run, summarize } = networkOf(op, { ...list, folders, env, outerEnv });
   const confine = (profile: Profile) => op.sandbox.confine(profile, { ...folders, network });
   const target: Target = { ...plain, confine };
   const prefix = prefixFor(stricter(most, build.limits), outerEnv);
-  for (const step of buildCommands(op, { target, env, prefix, folder, build }))
-    yield { ...step, run: () => run(async () => step.run()) };
-  yield { stage: 'build', isBrief: true, run: summarize };
-}
-
-interface BuildRun {
-  readonly target: Target;
-  readonly env: Variables;
-  readonly prefix: Prefix;
-  readonly folder: string;
-  readonly build: DeployFile['build'];
-}
-
-function* buildCommands(
-  op: Deploy,
-  { target, env, prefix, folder, build }: BuildRun,
-): Generator<Step> {
-  yield* hookSteps(op, target, 'pre_build', { folder, prefix });
-  const until = op.io.elapsed() + build.timeout;
-  for (const command of build.run) {
-    const run = () => {
-      const timeout = Math.max(1, Math.ceil(until - op.io.elapsed()));
-      const confinement = target.confine('build');
-      const how = { cwd: folder, env, timeout, limit: build.timeout, confinement, prefix };
-      return runStep(op.log, op.signal, shellStep({ stage: 'build', command, ...how }));
-    };
-    yield { stage: 'build', title: `build: ${command}`, run };
+  function* commands(): Generator<Step> {
+    yield* hookSteps(op, target, 'pre_build', { folder, prefix });
+    const until = op.io.elapsed() + build.timeout;
+    for (const command of build.run) {
+      const start = () => {
+        const timeout = Math.max(1, Math.ceil(until - op.io.elapsed()));
+        const confinement = target.confine('build');
+        const how = { cwd: folder, env, timeout, limit: build.timeout, confinement, prefix };
+        return runStep(op.log, op.signal, shellStep({ stage: 'build', command, ...how }));
+      };
+      yield { stage: 'build', title: `build: ${command}`, run: start };
+    }
+    yield* hookSteps(op, target, 'post_build', { folder, prefix });
   }
-  yield* hookSteps(op, target, 'post_build', { folder, prefix });
+  for (const step of commands()) yield { ...step, run: () => run(async () => step.run()) };
+  yield { stage: 'build', isBrief: true, run: summarize };
 }

@@ -18,7 +18,8 @@ export function reasoned(error: StepFailure, folder: string, deployId?: string):
   const said = `${error.message}\n${error.output}`;
   if (deployId === undefined || !NOT_FOUND.test(said)) return error;
   // What a build that goes on changes meanwhile is no reason.
-  const found = orElse(() => scriptsIn(folder, deployId), []);
+  const read = () => inFolder(Folder.open(folder), (top) => scriptsBelow(top, deployId, folder));
+  const found = orElse(read, []);
   const words = new Set(said.split(/[^\w.-]+/));
   const path = found.find((each) => words.has(basename(each))) ?? found[0];
   if (path === undefined) return error;
@@ -38,10 +39,6 @@ const DEEPEST = 3;
 const FIRST_LINE = 256;
 
 /** Paths of the scripts in folders `bin` whose first line names the folder of the build. */
-function scriptsIn(release: string, deployId: string): string[] {
-  return inFolder(Folder.open(release), (folder) => scriptsBelow(folder, deployId, release));
-}
-
 function scriptsBelow(folder: Folder, deployId: string, path: string, depth = 0): string[] {
   return folder.names().flatMap((name) => {
     const inner = join(path, name.toString('utf8'));

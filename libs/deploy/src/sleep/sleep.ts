@@ -1,6 +1,8 @@
 /** Putting to sleep what no one has used for a while: its requests go to the waker, and its process ends. */
-import { join } from 'node:path';
-import { sleepRule } from '@runner/common/apps/sleeping';
+import { lutimesSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { openBelowInstance } from '@runner/common/apps/instance-folder';
+import { type SleepRule, sleepRule } from '@runner/common/apps/sleeping';
 import {
   asleepSince,
   liveLink,
@@ -13,7 +15,8 @@ import {
 import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { isRunning } from '@runner/common/files/process';
-import { unlessFailure } from '@runner/common/foundation/attempt';
+import { inFolder } from '@runner/common/files/tree';
+import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { inWords } from '@runner/common/text/time';
@@ -33,7 +36,6 @@ import type { Reporter } from '../report/reporter.ts';
 import { connectionsTo } from '../run/connections.ts';
 import { availableMemory } from '../run/memory.ts';
 import { asStepFailure } from '../run/step.ts';
-import { type Awake, idleTime, sleepersIn } from './idle.ts';
 
 /** With less memory than this, in bytes, apps fall asleep sooner. */
 const MEMORY = 256 * 2 ** 20;
@@ -149,4 +151,53 @@ function sleeper(op: Operation, instance: string): Target | undefined {
     slot && current ? keptTarget(uninterrupted(op), instance, current, slot) : undefined;
   const canStop = target?.start.type !== 'command' || target.stop !== undefined;
   return target?.instance.traffic?.type === 'socket' && canStop ? target : undefined;
+}
+
+/**
+ * Milliseconds since the last connection to the socket in a slot; 0 while one is open, undefined without a
+ * socket. The kernel sets a socket's access time at a connection, with `relatime` only if it is not newer
+ * than the socket's other times: so each look makes them the same again. With `noatime`, only
+ * connections that are open at a look count.
+ */
+function idleTime(slot: string, now: Date): number | undefined {
+  const path = socketIn(slot);
+  const name = basename(path);
+  const look = () =>
+    inFolder(openBelowInstance(slot), (folder) => {
+      const stats = folder.stat(name);
+      if (!stats?.isSocket()) return undefined;
+      const isOpen = connectionsTo(path) > 0;
+      const last = isOpen ? now.getTime() : Math.max(stats.atimeMs, stats.mtimeMs);
+      // The socket may be another user's.
+      if (last > stats.mtimeMs)
+        orElse(() => lutimesSync(folder.path(name), last / 1_000, last / 1_000), undefined);
+      return Math.max(0, now.getTime() - last);
+    });
+  return orElse(look, undefined);
+}
+
+/** An instance that runs and may sleep. */
+interface Awake extends SleepRule {
+  readonly app: string;
+  readonly instance: string;
+  /** In milliseconds. */
+  readonly idle: number;
+}
+
+/** What was used more recently does not make room for others, in milliseconds. */
+const QUIET = 30_000;
+
+/**
+ * Those that fall asleep now: idle for long enough, or beyond the limit, the longest idle first. If memory
+ * `isShort` and none of them does, the longest idle.
+ */
+function sleepersIn(awake: readonly Awake[], isShort: boolean): Awake[] {
+  const longest = [...awake].sort((one, other) => other.idle - one.idle);
+  const isDue = ({ idle, after }: Awake) => idle >= after;
+  const others = longest.filter((each) => !isDue(each));
+  const isBeyond = ({ of, limit, idle }: Awake, at: number) =>
+    idle >= QUIET && others.slice(at).filter((each) => each.of === of).length > limit;
+  const found = [...longest.filter(isDue), ...others.filter(isBeyond)];
+  const [first] = longest;
+  return isShort && found.length === 0 && first && first.idle >= QUIET ? [first] : found;
 }
