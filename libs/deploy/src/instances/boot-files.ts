@@ -17,12 +17,8 @@ export interface WrittenFiles {
   failed: string[];
 }
 
-interface NotingServer extends Server {
-  note(text: string): void;
-}
-
 /** Writes the files of all apps. One that fails does not stop the others. */
-export function writeBootFiles(place: NotingServer): WrittenFiles {
+export function writeBootFiles(place: Server & { note(text: string): void }): WrittenFiles {
   const { apps, unreadable } = listApps(place.paths);
   const written: WrittenFiles = { files: [], failed: [] };
   const fail = (app: string, { message, code }: Failure) => {
@@ -37,10 +33,7 @@ export function writeBootFiles(place: NotingServer): WrittenFiles {
   return written;
 }
 
-function writeFilesOf(
-  { io, paths }: NotingServer,
-  { app, instances }: AppState,
-): WrittenFiles['files'] {
+function writeFilesOf({ io, paths }: Server, { app, instances }: AppState): WrittenFiles['files'] {
   const secrets = openSecrets(paths, io.env, app);
   if (!secrets.file) return [];
   const env = stepEnvironment(io.env);
@@ -48,8 +41,8 @@ function writeFilesOf(
     const type = current && fileOfRelease(paths, app, current)?.start.type;
     const own = variablesOf(secrets.today(instance));
     if ((type !== 'systemd' && type !== 'compose') || Object.keys(own).length === 0) return [];
-    const place = { app, instance: { name: instance }, env, secrets: own };
-    return [{ ...place, paths: paths.app(app).instance(instance) }];
+    const folders = paths.app(app).instance(instance);
+    return [{ app, instance: { name: instance }, env, secrets: own, paths: folders }];
   });
   for (const target of targets) writeEnvFile(target);
   const names = targets.map(({ instance }) => instance.name);

@@ -157,15 +157,11 @@ async function idle(op: Operation, drain: Drain, goesOn: () => Promise<boolean>)
   return open;
 }
 
-/** What a look at the version that is live has shown. */
-interface LiveLook {
-  readonly isDeaf: boolean;
-  /** How it died, in words. */
-  readonly death?: string;
-}
-
-/** Each call is one look at what gets the requests of an instance. */
-export function watchLive(op: Operation, name: string): () => Promise<LiveLook> {
+/** Each call is one look at what gets the requests of an instance, `death` how it died, in words. */
+export function watchLive(
+  op: Operation,
+  name: string,
+): () => Promise<{ isDeaf: boolean; death?: string }> {
   const live = liveSlot(op.paths.app(op.app.app).instance(name));
   const held = live && instanceState(op, name).slots?.[live];
   const target = held && keptTarget(op, name, held, live);
@@ -181,13 +177,9 @@ export function watchLive(op: Operation, name: string): () => Promise<LiveLook> 
 
 async function stopDrained(op: Operation, drain: Drain, open: number): Promise<void> {
   const { instance, slot, limit } = drain;
-  if (open > 0) say(op, cutWords(open, limit));
+  const [what, were] = open === 1 ? ['connection', 'was'] : ['connections', 'were'];
+  const after = `${were} open after ${limit / 1000}s and ${were} closed (WebSockets or streams)`;
+  if (open > 0) say(op, `drain: ${open} ${what} ${after}`);
   const failure = await failureOf('drain', () => stopSlot(op, instance, slot));
   if (failure) say(op, `${instance}: slot ${slot} could not be stopped: ${failure.message}`);
-}
-
-function cutWords(open: number, limit: number): string {
-  const [what, were] = open === 1 ? ['connection', 'was'] : ['connections', 'were'];
-  const after = `${were} open after ${limit / 1000}s and ${were} closed`;
-  return `drain: ${open} ${what} ${after} (WebSockets or streams)`;
 }

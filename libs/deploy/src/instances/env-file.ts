@@ -6,6 +6,7 @@ import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:f
 import { dirname, join } from 'node:path';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeUnsynced } from '@runner/common/files/write';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { memoryFoldersOf } from '../sandbox/hidden.ts';
 import { appFolderOf, type Target } from './drivers/driver.ts';
@@ -25,17 +26,13 @@ function foldersOf({ paths, env }: EnvOwner): string[] {
 /** Whether files can be made below a folder of ours, and stay in memory. */
 function isUsable(folder: string): boolean {
   const top = dirname(folder);
-  try {
-    mkdirSync(top, { mode: 0o711 });
-  } catch {
-    // It is there, or may not be made.
-  }
-  try {
+  // It may be there, or not to be made.
+  orElse(() => mkdirSync(top, { mode: 0o711 }), undefined);
+  const isOurs = () => {
     accessSync(top, constants.W_OK);
     return IN_MEMORY.includes(statfsSync(top).type);
-  } catch {
-    return false;
-  }
+  };
+  return orElse(isOurs, false);
 }
 
 const fileIn = (folder: string, { app, instance }: EnvOwner) =>
@@ -60,10 +57,7 @@ export function existingEnvFile(place: EnvOwner): string | undefined {
 
 /** Writes the file before a start; an app without secrets gets no file. Throws `not_writable`. */
 export function writeEnvFile(target: EnvOwner & Pick<Target, 'secrets'>): void {
-  if (Object.keys(target.secrets).length === 0) {
-    removeEnvFile(target);
-    return;
-  }
+  if (Object.keys(target.secrets).length === 0) return removeEnvFile(target);
   const path = envFileOf(target);
   makeFolder(dirname(path), 0o700);
   writeUnsynced(path, envFileText(target.secrets));

@@ -20,12 +20,14 @@ import {
   removeIfThere,
 } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { previewedApp } from '@runner/common/foundation/names';
 import type { AppPaths, Paths } from '@runner/common/foundation/paths';
 import { onMirror } from '../git/repository.ts';
 import type { Version } from '../journal/operation.ts';
 import { gitEnvironment } from '../run/environment.ts';
+
+type KeptVersion = Pick<Version, 'release' | 'commit'>;
 
 /** For a question to the mirror, in milliseconds. */
 const GIT_TIMEOUT = 10_000;
@@ -49,11 +51,7 @@ export function pruneFiles(paths: AppPaths): void {
 }
 
 /** Whether a release can be made active again: it is there, and so is its `.deploy.yml`. */
-export function isRestorable(
-  paths: Paths,
-  app: string,
-  version: Pick<Version, 'release' | 'commit'>,
-): boolean {
+export function isRestorable(paths: Paths, app: string, version: KeptVersion): boolean {
   const isKept = isThere(paths.app(app).release(version.release));
   return isKept && fileOfRelease(paths, app, version) !== undefined;
 }
@@ -62,23 +60,21 @@ export function isRestorable(
 export function fileOfRelease(
   paths: Paths,
   app: string,
-  version: Pick<Version, 'release' | 'commit'>,
+  version: KeptVersion,
 ): DeployFile | undefined {
-  try {
+  const read = () => {
     const file = readDeployFile(bytesOfRelease(paths, app, version));
     const preview = previewedApp(app) === undefined ? undefined : findApp(paths, app)?.preview;
     return preview ? asPreview(file, preview) : file;
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
+  };
+  return unlessFailure(read, undefined);
 }
 
 /** The same, byte for byte; undefined without a file in the commit. Throws `file_unreadable`. */
 export function bytesOfRelease(
   paths: Paths,
   app: string,
-  version: Pick<Version, 'release' | 'commit'>,
+  version: KeptVersion,
 ): Buffer | undefined {
   const appPaths = paths.app(app);
   const bytes = readIfThere(appPaths.fileOf(version.release), DEPLOY_FILE_MAX);

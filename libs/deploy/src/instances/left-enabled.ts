@@ -9,22 +9,14 @@ import { askUnit, manager, shownOf, unitsOf } from './drivers/unit-state.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { activeFile } from './target.ts';
 
-/** An enabled unit of an earlier version. */
-export interface LeftUnit extends UsedUnit {
-  /** A sentence. */
-  readonly words: string;
-  /** The command that disables it. */
-  readonly fix: string;
-}
-
 /** A unit, and whether the user's own manager has it. */
 interface UsedUnit {
   readonly unit: string;
   readonly user: boolean;
 }
 
-/** The enabled units of an app's kept versions that no active version uses. */
-export function leftEnabled({ io, paths }: Server, app: AppState): LeftUnit[] {
+/** The enabled units of an app's kept versions that no active version uses: a sentence, and the command that disables each. */
+export function leftEnabled({ io, paths }: Server, app: AppState) {
   if (!activeFile(paths, app)) return [];
   const kept = keptFiles(paths, app).flatMap(unitsIn);
   if (kept.length === 0) return [];
@@ -41,14 +33,8 @@ export function leftEnabled({ io, paths }: Server, app: AppState): LeftUnit[] {
     const { stdout } = askUnit({ user }, unit, env, 'show', '--property', 'UnitFileState');
     if (shownOf(stdout)('UnitFileState') !== 'enabled') return [];
     const words = `${unit}, which ${app.app} no longer uses, is enabled: the next boot would start it`;
-    return [
-      {
-        unit,
-        user,
-        words,
-        fix: ['systemctl', ...manager({ user }), 'disable', '--now', word(unit)].join(' '),
-      },
-    ];
+    const fix = ['systemctl', ...manager({ user }), 'disable', '--now', word(unit)].join(' ');
+    return [{ unit, user, words, fix }];
   });
 }
 

@@ -1,20 +1,13 @@
 /** What a server has only once: a unit, a domain. An app must not have that of another. */
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
-import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { unitsOf } from './drivers/unit-state.ts';
 import { fileOfRelease } from './kept-file.ts';
 
-/** An instance with the file of the release that is active in it. */
-interface ActiveInstance {
-  readonly app: string;
-  readonly instance: Instance;
-  readonly file: DeployFile;
-}
-
-export function activeInstances(paths: Paths, { app, instances }: AppState): ActiveInstance[] {
+/** The instances of an app, each with the file of the release that is active in it. */
+export function activeInstances(paths: Paths, { app, instances }: AppState) {
   return Object.entries(instances).flatMap(([name, { current }]) => {
     const file = current && fileOfRelease(paths, app, current);
     const instance = file?.instances.find((each) => each.name === name);
@@ -22,7 +15,7 @@ export function activeInstances(paths: Paths, { app, instances }: AppState): Act
   });
 }
 
-function neighboursOf(paths: Paths, app: string): ActiveInstance[] {
+function neighboursOf(paths: Paths, app: string) {
   const others = listApps(paths).apps.filter((each) => each.app !== app);
   return others.flatMap((each) => activeInstances(paths, each));
 }

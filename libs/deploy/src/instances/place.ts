@@ -16,13 +16,7 @@ import type { Instance, Traffic } from '@runner/common/deploy-file/instance';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { listenersOn } from '../run/listeners.ts';
 import type { Folders } from '../sandbox/mounts.ts';
-
-/** A place, and the variables of programs in it. */
-export interface InstancePlace {
-  readonly slot: SlotName | undefined;
-  readonly paths: InstancePaths;
-  readonly env: Readonly<Record<string, string>>;
-}
+import type { Target } from './drivers/driver.ts';
 
 /** What the commands of a release in a place may write to. */
 export function foldersOf(
@@ -33,12 +27,12 @@ export function foldersOf(
   return { release, shared, slot: slot && dir };
 }
 
-/** A slot of an instance; undefined: the instance without slots. */
+/** A slot of an instance, or the instance without slots, and the variables of programs in it. */
 export function placeIn(
   { traffic }: Instance,
   paths: InstancePaths,
   slot: SlotName | undefined,
-): InstancePlace {
+): Pick<Target, 'slot' | 'paths' | 'env'> {
   const own = slotPaths(paths, slot);
   if (slot === undefined || !traffic) return { slot: undefined, paths, env: {} };
   const port = portOf(traffic, slot) ?? socketIn(own.dir);

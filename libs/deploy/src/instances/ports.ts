@@ -76,14 +76,8 @@ function activeClaims(paths: Paths, app: AppState): PortClaim[] {
   );
 }
 
-/** A port that two instances need. */
-export interface PortClash {
-  /** The app of the second one. */
-  readonly app: string;
-  readonly problem: string;
-}
-
-function clashesOf(claims: readonly PortClaim[]): PortClash[] {
+/** Ports that two instances need; `app` is that of the second one. */
+function clashesOf(claims: readonly PortClaim[]) {
   return claims.flatMap((claim, index) => {
     const first = claims.findIndex(({ port }) => port === claim.port);
     const { app, instance, port } = claims[first] as PortClaim;
@@ -119,6 +113,6 @@ export function portProblems(
 }
 
 /** Ports that two active instances of registered apps need. */
-export function portClashes(paths: Paths, apps: readonly AppState[]): PortClash[] {
+export function portClashes(paths: Paths, apps: readonly AppState[]) {
   return clashesOf(apps.flatMap((app) => activeClaims(paths, app)));
 }

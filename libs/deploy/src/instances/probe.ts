@@ -22,17 +22,13 @@ export interface Seen {
   readonly gap_ms: number;
 }
 
-export interface Prober {
-  /** Ends it; undefined if the instance did not answer at the beginning either. */
-  end(): Promise<Seen | undefined>;
-}
-
-const idle: Prober = { end: async () => undefined };
+/** Ends the probes; undefined if the instance did not answer at the beginning either. */
+export type Prober = () => Promise<Seen | undefined>;
 
 /** Begins to ask an instance as its users reach it; what has no address is not asked. */
 export async function startProber(target: Target): Promise<Prober> {
   const probe = probeOf(target);
-  if (!probe || !(await probe())) return idle;
+  if (!probe || !(await probe())) return async () => undefined;
   let ended = false;
   let probes = 1;
   let gap = 0;
@@ -52,17 +48,15 @@ export async function startProber(target: Target): Promise<Prober> {
       if (!ended) await sleep(INTERVAL);
     }
   })();
-  return {
-    async end() {
-      ended = true;
-      await run;
-      const until = performance.now() + LAST;
-      while (silentSince !== undefined && performance.now() < until) {
-        await sleep(INTERVAL);
-        await once();
-      }
-      return { probes, gap_ms: Math.round(gap) };
-    },
+  return async () => {
+    ended = true;
+    await run;
+    const until = performance.now() + LAST;
+    while (silentSince !== undefined && performance.now() < until) {
+      await sleep(INTERVAL);
+      await once();
+    }
+    return { probes, gap_ms: Math.round(gap) };
   };
 }
 
@@ -75,7 +69,7 @@ export function seenWords({ probes, gap_ms: gap }: Seen): string {
 
 /** Ends probers: all probes, and the longest gap; undefined if there was nothing to ask. */
 export async function whatWasSeen(probers: readonly Prober[]): Promise<Seen | undefined> {
-  const all = await Promise.all(probers.map((prober) => prober.end()));
+  const all = await Promise.all(probers.map((end) => end()));
   const seen = all.filter((each) => each !== undefined);
   if (seen.length === 0) return undefined;
   const sum = seen.reduce((probes, each) => probes + each.probes, 0);
@@ -92,13 +86,10 @@ function probeOf(target: Target): (() => Promise<boolean>) | undefined {
   const path = url === undefined ? undefined : new URL(url).pathname + new URL(url).search;
   const to = traffic ? () => liveAddress(target) : () => ownAddress(target);
   if (!traffic && ownAddress(target) === undefined) return undefined;
-  return () => {
+  return async () => {
     const address = to();
-    return address === undefined
-      ? Promise.resolve(false)
-      : path === undefined
-        ? accepts(address)
-        : answers(address, path);
+    if (address === undefined) return false;
+    return path === undefined ? accepts(address) : answers(address, path);
   };
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { NetConnectOpts } from 'node:net';
 import { join } from 'node:path';
 import { liveLink, socketIn } from '@runner/common/apps/slots';
+import type { Traffic } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { InstancePaths } from '@runner/common/foundation/paths';
@@ -21,11 +22,13 @@ function longestPath(paths: InstancePaths, { canary }: Pick<DeployFile, 'canary'
 
 const PLAIN = { canary: [] };
 
-/** Why the socket of an instance could not be opened by its path; undefined if it can. */
+/** Why the socket of an instance could not be opened by its path; undefined if it can, or has none. */
 export function socketProblem(
   paths: InstancePaths,
+  traffic: Pick<Traffic, 'type'> | undefined,
   file: Pick<DeployFile, 'canary'> = PLAIN,
 ): string | undefined {
+  if (traffic?.type !== 'socket') return undefined;
   const path = longestPath(paths, file);
   const bytes = Buffer.byteLength(path);
   if (bytes <= SOCKET_PATH_MAX) return undefined;

@@ -34,14 +34,11 @@ interface Supervised extends Asked {
   readonly health: Health | undefined;
 }
 
-/** What supervisors know of instances. */
-type KnownRuns = Required<Pick<View, 'runs' | 'pids' | 'restarts'>>;
-
 /** Resolves with what is known of each instance: null if its supervisor did not answer or cannot know. */
 export async function whatRuns(
   { io, paths }: Server,
   apps: readonly AppState[],
-): Promise<KnownRuns> {
+): Promise<Required<Pick<View, 'runs' | 'pids' | 'restarts'>>> {
   const subjects = apps.flatMap((app) => subjectsOf(io, paths, app));
   // Supervisors cannot be asked when config.yml requires a sandbox that cannot run here.
   const questions = subjects.map((subject) =>

@@ -76,17 +76,11 @@ export function setupApps(env: Env, root: string): string[] {
   return records.filter(({ made }) => made.some(isIn)).map(({ app }) => app);
 }
 
-/** Something that setup made and that is no longer as it made it. */
-export interface SetupDrift {
-  /** A sentence. */
-  readonly words: string;
-  readonly fix: string;
-  /** Otherwise it was changed. */
-  readonly isMissing: boolean;
-}
-
-/** One finding for all that is missing or was changed; what this user may not read is left out. */
-export function setupDrift(env: Env, app: string): SetupDrift[] {
+/**
+ * That something which setup made is missing, or else was changed: one sentence for all, and its fix. What this
+ * user may not read is left out.
+ */
+export function setupDrift(env: Env, app: string) {
   const record = orElse(() => readRecord(env, app), undefined);
   const what = (record?.made ?? []).flatMap(
     (thing) => orElse(() => driftOf(thing), undefined) ?? [],

@@ -29,6 +29,8 @@ import { keptTarget, releaseOf } from './target.ts';
 const NEW: InstanceState = { current: null, previous: [] };
 const EMPTY = { a: null, b: null };
 
+type HeldSlot = NonNullable<InstanceState['slots']>[SlotName];
+
 export function instanceState(
   { paths, app }: Pick<Operation, 'paths' | 'app'>,
   name: string,
@@ -61,7 +63,12 @@ export function put(op: Operation, target: Target): void {
   }
   const { traffic } = instance;
   const port = traffic && portOf(traffic, slot);
-  refuseLongPath(op, target);
+  const tooLong = socketProblem(
+    op.paths.app(op.app.app).instance(instance.name),
+    traffic,
+    target.file,
+  );
+  if (tooLong) throw new StepFailure('start', `start: ${tooLong}`, { blame: 'operator' });
   if (port !== undefined) refuseBusyPort(instance.name, port);
   refuseDetour({ paths: op.paths, app: op.app.app }, paths.dir);
   makeFolder(paths.dir);
@@ -87,10 +94,7 @@ export function put(op: Operation, target: Target): void {
   };
   // As with the journal: only a deploy goes no further without it.
   const change = op.journal && !isByHand(op.journal) ? changeInstance : noteInstance;
-  change(op, instance.name, (now) => ({
-    ...now,
-    slots: { ...EMPTY, ...now.slots, [slot]: held },
-  }));
+  change(op, instance.name, (now) => withSlot(now, slot, held));
 }
 
 /** Lets other users, such as a proxy's, through a folder; what it holds stays unlisted. */
@@ -107,12 +111,6 @@ function makeFlag(folder: Folder, name: string): void {
   if (!folder.stat(name)?.isFile()) folder.unlink(name);
   // Without O_NONBLOCK a named pipe would be waited for.
   closeSync(openSync(folder.path(name), O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, 0o644));
-}
-
-function refuseLongPath({ paths, app }: Operation, { instance, file }: Target): void {
-  if (instance.traffic?.type !== 'socket') return;
-  const problem = socketProblem(paths.app(app.app).instance(instance.name), file);
-  if (problem) throw new StepFailure('start', `start: ${problem}`, { blame: 'operator' });
 }
 
 function refuseBusyPort(name: string, port: number): void {
@@ -140,16 +138,11 @@ export async function serve(op: Operation, target: Target): Promise<void> {
   }
   openSocket(target);
   await movePort(op, target);
-  if (before !== slot) {
-    noteInstance(op, instance.name, (now) => leaving(op, target, now, before));
-  }
+  if (before !== slot) noteInstance(op, instance.name, (now) => leaving(op, target, now, before));
   const held = instanceState(op, instance.name).slots?.[slot];
   // Something else has started it after a reboot.
   if (held && held.boot_id !== bootId())
-    noteInstance(op, instance.name, (now) => ({
-      ...now,
-      slots: { ...EMPTY, ...now.slots, [slot]: { ...held, boot_id: bootId() } },
-    }));
+    noteInstance(op, instance.name, (now) => withSlot(now, slot, { ...held, boot_id: bootId() }));
   // Also back from the waker.
   leadTo(own, slot);
   if (target.file.canary.length > 0 || hasShares(own)) {
@@ -193,15 +186,8 @@ async function movePort({ log, signal }: Operation, target: Target): Promise<voi
   if (command === undefined) return;
   const { release: cwd, env } = target;
   const confinement = target.confine('hook');
-  const step = shellStep({
-    stage: 'traffic',
-    command,
-    cwd,
-    env,
-    timeout: MOVE_TIMEOUT,
-    confinement,
-  });
-  await runStep(log, signal, step);
+  const how = { cwd, env, timeout: MOVE_TIMEOUT, confinement };
+  await runStep(log, signal, shellStep({ stage: 'traffic', command, ...how }));
 }
 
 /** A restart is done once the process before it is no longer needed. */
@@ -222,12 +208,14 @@ export async function stopSlot(op: Operation, name: string, slot: SlotName): Pro
   const target = held && keptTarget(op, name, held, slot);
   if (target) await driverFor(target.start).stop(target);
   else await endInstance({ app, instance: { name }, slot, paths });
-  noteInstance(op, name, (now) => without(now, slot));
+  noteInstance(op, name, (now) => {
+    const draining = now.draining?.slot === slot ? null : (now.draining ?? null);
+    return { ...withSlot(now, slot, null), draining };
+  });
 }
 
-function without(now: InstanceState, slot: SlotName): InstanceState {
-  const draining = now.draining?.slot === slot ? null : (now.draining ?? null);
-  return { ...now, draining, slots: { ...EMPTY, ...now.slots, [slot]: null } };
+function withSlot(now: InstanceState, slot: SlotName, held: HeldSlot): InstanceState {
+  return { ...now, slots: { ...EMPTY, ...now.slots, [slot]: held } };
 }
 
 /** What ran before `traffic` has been stopped. */

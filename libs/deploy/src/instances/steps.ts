@@ -64,7 +64,10 @@ function starting(
   const isBeside = startsBeside(instance);
   // For an instance with slots nothing changes yet.
   const first = isBeside ? 'start' : 'switch';
-  const at = { instance: instance.name, slot };
+  const step = (stage: ActiveStage, isBrief: boolean, run: () => unknown) => {
+    const { name } = instance;
+    return { stage, instance: name, slot, title: title?.(stage, target), isBrief, run };
+  };
   let started: Started | undefined;
   // The way back to a version that was kept running needs one write of the journal, that of `traffic`.
   const isWarm = isBeside && !isFresh && isRunning(op, target);
@@ -81,28 +84,9 @@ function starting(
   };
   const check = () => becomesHealthy(target, started ?? unobserved);
   return [
-    {
-      ...at,
-      stage: first,
-      title: title?.(first, target),
-      isTouched: !isBeside,
-      isBrief: isWarm,
-      run: take,
-    },
-    {
-      ...at,
-      stage: 'start',
-      title: title?.('start', target),
-      isBrief: isWarm || start.type === 'none',
-      run,
-    },
-    {
-      ...at,
-      stage: 'health',
-      title: title?.('health', target),
-      isBrief: isWarm || (!target.file.health && slot === undefined),
-      run: check,
-    },
+    { ...step(first, isWarm, take), isTouched: !isBeside },
+    step('start', isWarm || start.type === 'none', run),
+    step('health', isWarm || (!target.file.health && slot === undefined), check),
   ];
 }
 

@@ -4,10 +4,12 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { underLock } from '../journal/lock.ts';
+import { contextOf } from '../journal/operation.ts';
+import { secretsOf } from '../journal/secrets.ts';
 import { asStepFailure } from '../run/step.ts';
 import { driverFor } from './drivers/choose.ts';
 import { isRunning } from './steps.ts';
-import { startingAgain, stopBeforeTraffic, stopping } from './stop.ts';
+import { stopBeforeTraffic, stopping } from './stop.ts';
 import { keptTarget } from './target.ts';
 
 /** What `runner stop --before-traffic` prints. */
@@ -49,7 +51,7 @@ export async function stopAllBeforeTraffic(
 export async function startAllBeforeTraffic(io: Io, paths: Paths, name: string): Promise<void> {
   await underLock({ io, paths, app: name }, 'start', async () => {
     const app = requireApp(paths, name);
-    const op = await startingAgain({ io, paths }, app);
+    const op = contextOf({ io, paths }, app, await secretsOf({ io, paths }, app));
     try {
       for (const [instance, { before_traffic: before }] of Object.entries(app.instances)) {
         const target = before && keptTarget(op, instance, before);

@@ -7,7 +7,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { folderNamesIn } from '@runner/common/files/read';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
-import { secretsAnyway, secretsOf } from '../journal/secrets.ts';
+import { secretsAnyway } from '../journal/secrets.ts';
 import { failureOf, StepFailure } from '../run/step.ts';
 import { linkTo, placedRelease, switchOff } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
@@ -21,11 +21,6 @@ import { keptTarget } from './target.ts';
 /** The context of stopping something of an app, which needs no key. */
 export async function stopping(server: Server, app: AppState): Promise<Operation> {
   return uninterrupted(contextOf(server, app, await secretsAnyway(server, app)));
-}
-
-/** The context of starting something of an app again. Throws what opening its secrets throws. */
-export async function startingAgain(server: Server, app: AppState): Promise<Operation> {
-  return contextOf(server, app, await secretsOf(server, app));
 }
 
 /** Stops each instance as its own `.deploy.yml` says. Returns what could not be stopped, and why. */
@@ -77,11 +72,7 @@ export function unstoppable(paths: Paths, { app, instances }: AppState): string[
 }
 
 /** Stops one instance as the `.deploy.yml` of its version says. Returns why it could not. */
-async function stopOne(
-  op: Operation,
-  name: string,
-  current: Deployed,
-): Promise<string | undefined> {
+async function stopOne(op: Operation, name: string, current: Deployed) {
   const running = keptTarget(op, name, current);
   if (!running) return `${name} was not stopped: its .deploy.yml cannot be read`;
   const failure = await failureOf('start', () => stopAllOf(op, name, running));
@@ -108,11 +99,8 @@ export async function stopBeforeTraffic(
   const { before_traffic: before } = instanceState(op, name);
   if (!before) return undefined;
   const target = keptTarget(op, name, before);
-  if (!target || target.slot !== undefined)
-    throw new StepFailure(
-      'start',
-      `${before.version} cannot be stopped: its .deploy.yml cannot be read`,
-    );
+  const unread = `${before.version} cannot be stopped: its .deploy.yml cannot be read`;
+  if (!target || target.slot !== undefined) throw new StepFailure('start', unread);
   await driverFor(target.start).stop(target);
   forgetBeforeTraffic(op, name);
   return before;

@@ -1,15 +1,20 @@
-/** What would keep a deploy with `traffic` from working, for `runner deploy --check`. */
+/** What would keep a deploy with `traffic` from working, and what to know of it, for `runner deploy --check`. */
 import { liveSlot, otherSlot } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { readYaml } from '@runner/common/yaml/read';
+import type { Tree } from '@runner/common/yaml/schema';
 import { stepEnvironment } from '../run/environment.ts';
+import { availableMemory } from '../run/memory.ts';
 import { askUnit, unitsOf } from './drivers/unit-state.ts';
-import { portOf } from './place.ts';
+import { portOf, startsBeside } from './place.ts';
 import { obstructions } from './proxies.ts';
-import { portHolder, socketProblem } from './reach.ts';
+import { haproxyNote, portHolder, socketProblem } from './reach.ts';
+import { activeFile } from './target.ts';
 
 /** A sentence for each problem, with the command that changes it if there is one. */
 export function trafficProblems(paths: Paths, app: string, file: DeployFile, env: Env): string[] {
@@ -17,7 +22,7 @@ export function trafficProblems(paths: Paths, app: string, file: DeployFile, env
     const { name, traffic } = instance;
     if (!traffic) return [];
     const own = paths.app(app).instance(name);
-    const tooLong = traffic.type === 'socket' ? socketProblem(own, file) : undefined;
+    const tooLong = socketProblem(own, traffic, file);
     return [
       ...(tooLong === undefined ? [] : [`traffic: ${tooLong}`]),
       ...healthProblem(file, instance),
@@ -69,4 +74,78 @@ function unitProblems({ start }: DeployFile, instance: Instance, env: Env): stri
   return missing.map(
     (what) => `start: ${start.unit} has no ${what}: systemctl edit --full ${start.unit}`,
   );
+}
+
+/**
+ * What an operator should know before two versions run at once, a sentence each. `memory` is what one takes now,
+ * in bytes, `compose` the compose file of the commit.
+ */
+export function trafficNotes(
+  paths: Paths,
+  app: string,
+  file: DeployFile,
+  { memory, compose }: { readonly memory: number; readonly compose: Uint8Array | undefined },
+): string[] {
+  const { instances, start } = file;
+  const free = availableMemory();
+  const notes: string[] = [];
+  if (memory > free)
+    notes.push(
+      `traffic: two versions of ${app} run at once, which takes ${inMb(memory)} MB more; ${inMb(free)} MB are free: set overlap: false, or add memory`,
+    );
+  for (const { name, traffic } of instances) {
+    const own = paths.app(app).instance(name);
+    const isSocket = traffic?.type === 'socket' && !socketProblem(own, traffic, file);
+    const note = isSocket && haproxyNote(own, file);
+    if (note) notes.push(`traffic: ${note}`);
+  }
+  notes.push(...proxyNotes(paths, app, instances));
+  if (start.type === 'compose' && compose && instances.some(startsBeside))
+    notes.push(...doubled(start.file, compose));
+  return notes;
+}
+
+/** The proxy of the active version would not find the next one. */
+function proxyNotes(paths: Paths, app: string, instances: readonly Instance[]): string[] {
+  const state = findApp(paths, app);
+  const active = state && activeFile(paths, state);
+  return instances.flatMap(({ name, traffic }) => {
+    const before = active?.instances.find((each) => each.name === name)?.traffic;
+    const [from, to] = [wayOf(before), wayOf(traffic)];
+    if (before === undefined || from === to) return [];
+    return [`traffic: ${name} changes from ${from} to ${to}: change the proxy at the same time`];
+  });
+}
+
+function wayOf(traffic: Instance['traffic']): string {
+  if (traffic === undefined) return 'none';
+  return traffic.type === 'ports' ? `the ports ${traffic.ports?.join(', ')}` : traffic.type;
+}
+
+const inMb = (bytes: number) => Math.ceil(bytes / 2 ** 20);
+
+/** Each slot is a project of its own: a database in the file would run twice. */
+function doubled(name: string, bytes: Uint8Array): string[] {
+  const file = { name, code: 'deploy_file_invalid' } as const;
+  // What docker accepts and we do not read, such as an alias, is not looked into.
+  const tree = unlessFailure(() => readYaml(bytes, file), undefined);
+  const services = entriesOf(tree).find(({ key }) => key === 'services');
+  return entriesOf(services?.value).flatMap(({ key, value }) => {
+    const isOurs = textsOf(value, 'ports').some((text) => /\$\{?PORT\b/.test(text));
+    const volume = textsOf(value, 'volumes').find((text) => /^[\w-]+:/.test(text));
+    if (isOurs || volume === undefined) return [];
+    const what = `${name}: ${key} has the volume ${volume.split(':')[0]}, and would run in both slots`;
+    return [`traffic: ${what}, with a volume each: keep it in a compose file of its own`];
+  });
+}
+
+function entriesOf(tree: Tree | undefined) {
+  return tree?.kind === 'map' ? tree.entries : [];
+}
+
+/** The plain texts of a list in a service. */
+function textsOf(service: Tree, wanted: string): string[] {
+  const list = entriesOf(service).find(({ key }) => key === wanted)?.value;
+  if (list?.kind !== 'list') return [];
+  return list.items.flatMap((item) => (item.kind === 'scalar' ? [item.source] : []));
 }

@@ -4,7 +4,6 @@ import { readSecrets, secretsFor } from '@runner/common/app-secrets/file';
 import type { AppState } from '@runner/common/apps/state';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import type { StartOf } from '@runner/common/deploy-file/start';
 import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
@@ -14,14 +13,6 @@ import { askUnit, shownOf, unitsOf } from './drivers/unit-state.ts';
 import { envFileOf, existingEnvFile } from './env-file.ts';
 import { closedAbove, type Identity } from './rights.ts';
 import { activeFile } from './target.ts';
-
-/** A unit that does not load the secrets of its instance. */
-export interface UnreadSecrets {
-  /** A sentence with the line that is missing. */
-  readonly words: string;
-  /** The command that opens the unit. */
-  readonly fix: string;
-}
 
 /** An instance's unit that systemd knows, and its properties by name. */
 interface LoadedUnit {
@@ -47,13 +38,16 @@ function loadedUnits({ io }: Pick<Server, 'io'>, { start, instances }: DeployFil
 }
 
 /** The units of what is active of an app that do not load its secrets. */
-export function unreadSecretsOf(server: Server, app: AppState): UnreadSecrets[] {
+export function unreadSecretsOf(server: Server, app: AppState) {
   const file = activeFile(server.paths, app);
   return file ? unreadSecrets(server, app.app, file) : [];
 }
 
-/** The units of an app that do not load its secrets. What only builds use, units need not load. */
-export function unreadSecrets(server: Server, app: string, file: DeployFile): UnreadSecrets[] {
+/**
+ * The units of an app that do not load its secrets: a sentence with the line that is missing, and the command
+ * that opens the unit. What only builds use, units need not load.
+ */
+export function unreadSecrets(server: Server, app: string, file: DeployFile) {
   const { start, build, instances } = file;
   const secrets = unlessFailure(() => readSecrets(server.paths, app)?.secrets, undefined) ?? [];
   if (start.type !== 'systemd' || secrets.length === 0) return [];
@@ -61,11 +55,11 @@ export function unreadSecrets(server: Server, app: string, file: DeployFile): Un
     const used = secretsFor(secrets, instance.name).filter(({ name }) => !build.env.includes(name));
     const path = used.length === 0 ? undefined : pathOf(server, app, instance);
     if (path === undefined || loadedFiles(shown).includes(realPath(path))) return [];
-    return [lackOf(instances.length > 1 ? unit : start.unit, start, { app, path })];
+    const name = instances.length > 1 ? unit : start.unit;
+    const words = `${name} does not load the secrets of ${app}: add to its section [Service] the line EnvironmentFile=${path}`;
+    return [{ words, fix: `systemctl ${start.user ? '--user ' : ''}edit --full ${word(name)}` }];
   });
-  const isFirst = ({ words }: UnreadSecrets, at: number) =>
-    found.findIndex((each) => each.words === words) === at;
-  return found.filter(isFirst);
+  return [...new Map(found.map((each) => [each.words, each])).values()];
 }
 
 function loadedFiles(shown: string): string[] {
@@ -80,17 +74,6 @@ function pathOf({ io, paths }: Server, app: string, instance: Instance): string 
   const env = stepEnvironment(io.env);
   const place = { app, instance, env, paths: paths.app(app).instance(instance.name) };
   return existingEnvFile(place) ?? unlessFailure(() => envFileOf(place), undefined);
-}
-
-function lackOf(
-  unit: string,
-  { user }: StartOf<'systemd'>,
-  { app, path }: { readonly app: string; readonly path: string },
-): UnreadSecrets {
-  return {
-    words: `${unit} does not load the secrets of ${app}: add to its section [Service] the line EnvironmentFile=${path}`,
-    fix: `systemctl ${user ? '--user ' : ''}edit --full ${word(unit)}`,
-  };
 }
 
 /** A sentence for each folder that the user of a unit may not enter, with the command that changes it. */

@@ -9,20 +9,28 @@ import { bounded, hostRule, isHostSet, type Network } from '@runner/common/confi
 import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { usageOf } from '@runner/common/files/usage';
 import type { Env } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
+import { durationText } from '@runner/common/text/time';
 import { blobsOf } from '../git/commit-files.ts';
 import type { ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { domainsOfOthers } from '../instances/neighbours.ts';
 import { ceilingOf } from '../instances/network.ts';
+import { startsBeside } from '../instances/place.ts';
 import { setupDrift } from '../instances/setup-record.ts';
 import { setupCommand } from '../instances/target.ts';
-import { trafficNotes } from '../instances/traffic-notes.ts';
+import { trafficNotes } from '../instances/traffic-check.ts';
+import { pidsIn, viewOf } from '../instances/view.ts';
+import { endOfLog } from '../proxy/access-log.ts';
+import { haproxyCounters } from '../proxy/haproxy.ts';
 import { bubblewrap } from '../sandbox/probe.ts';
 import { modeIn } from '../sandbox/sandbox.ts';
+import { EVERY } from '../watch/asked.ts';
+import { TIMED_FOR_MIN } from '../watch/requests.ts';
+import { ENOUGH, SLOW_EVERY } from '../watch/running.ts';
 import { keptPrograms } from './programs.ts';
-import { watchNotes } from './watch-notes.ts';
 
 /** A commit that is looked at. */
 interface CheckedCommit {
@@ -31,22 +39,26 @@ interface CheckedCommit {
   readonly file: DeployFile;
   /** Whether something that `runner setup` makes is missing. */
   readonly isLacking: boolean;
+  /** What a version takes that another one starts beside, in bytes. */
+  readonly memory: number;
 }
 
 /** A sentence for each. */
 export async function checkNotes(
   server: Server,
   app: AppState,
-  { source, commit, file, isLacking }: CheckedCommit,
+  checked: CheckedCommit,
 ): Promise<string[]> {
   const { io, paths } = server;
+  const { file, isLacking, memory } = checked;
+  const compose = await composeOf(checked);
   return [
     ...setupNotes(io.env, app, file, isLacking),
-    ...trafficNotes(paths, app.app, file, await composeOf(source, commit, file)),
+    ...trafficNotes(paths, app.app, file, { memory, compose }),
     ...domainsOfOthers(paths, app.app, file),
     ...hiddenServices(server, app.app, file),
     ...inactiveChannels(server, file),
-    ...(await watchNotes({ source, commit, file })),
+    ...(await watchNotes(checked)),
     ...approvalNotes(paths, app.app),
     ...unlistedHosts({ paths, app }, file),
   ];
@@ -121,8 +133,59 @@ export function fetchNotes(
   return isHeld(app, isSame) ? [`${version} is on hold: fetch --deploy does not deploy it`] : [];
 }
 
-async function composeOf(source: GitSource, commit: string, { start }: DeployFile) {
+async function composeOf({ source, commit, file: { start } }: CheckedCommit) {
   if (start.type !== 'compose' || start.file.includes('\n')) return undefined;
   const [bytes] = await blobsOf(source, [`${commit}:${start.file}`]);
   return bytes;
+}
+
+/** What a watch could not look at. */
+async function watchNotes({ source, commit, file }: CheckedCommit): Promise<string[]> {
+  const { accessLog: path, haproxy, run = '', for: time = 0 } = file.watch ?? {};
+  const notes: string[] = [];
+  if (path !== undefined && !endOfLog(path))
+    notes.push(`${path} cannot be read by this user: its requests will not be judged`);
+  if (path !== undefined && time < TIMED_FOR_MIN)
+    notes.push(
+      `${durationText(time)} are too short for the time to answer: from ${durationText(TIMED_FOR_MIN)} on it is judged`,
+    );
+  const slow = slowestOf(file);
+  const least = slow && (ENOUGH - 1) * slow.every + 5_000;
+  if (slow && least && time > 0 && time < least)
+    notes.push(
+      `${durationText(time)} are too short to call a release good by its ${slow.name}, looked at every ${durationText(slow.every)}: from ${durationText(least)} on it can be`,
+    );
+  if (haproxy && !(await haproxyCounters(haproxy)))
+    notes.push(
+      `${haproxy.socket} does not say anything of ${haproxy.backend}: its requests will not be judged`,
+    );
+  // A build may make it.
+  const program = file.build.run.length > 0 ? undefined : /^\.\/([^\s;&|]+)/.exec(run)?.[1];
+  if (program !== undefined && (await blobsOf(source, [`${commit}:${program}`]))[0] === undefined)
+    notes.push(`the commit has no file ${program}, which run names`);
+  return notes.map((note) => `watch: ${note}`);
+}
+
+/** What is looked at most rarely; undefined: all of it once a second. */
+function slowestOf({ health, start, watch }: DeployFile) {
+  const isAsked = start.type === 'compose' || start.type === 'pm2';
+  return [
+    ...(watch?.query ? [{ name: 'query', every: EVERY.query }] : []),
+    ...(watch?.run === undefined ? [] : [{ name: 'run', every: EVERY.command }]),
+    ...(health?.kind === 'cmd' ? [{ name: 'health', every: EVERY.command }] : []),
+    ...(isAsked ? [{ name: 'process', every: SLOW_EVERY }] : []),
+  ][0];
+}
+
+/** What runs of the instances that start beside another version, in bytes; undefined if that is not known. */
+export async function usedBeside(server: Server, app: AppState, { instances }: DeployFile) {
+  const beside = instances.filter(startsBeside);
+  if (beside.length === 0) return undefined;
+  const view = await viewOf(server, [app]);
+  const used = beside.flatMap(
+    ({ name }) => usageOf(pidsIn(server.paths, app.app, name, view)) ?? [],
+  );
+  const sum = (bytes: readonly number[]) => bytes.reduce((all, each) => all + each, 0);
+  const [memory, own] = [sum(used.map((each) => each.memory)), sum(used.map((each) => each.own))];
+  return used.length > 0 ? { memory, own } : undefined;
 }

@@ -1,20 +1,16 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 
 import { variablesOf } from '@runner/common/app-secrets/open';
-import type { ChangeSummary } from '@runner/common/apps/deployed';
 import { followedWords } from '@runner/common/apps/following';
 import type { SignedBy } from '@runner/common/apps/signed';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
-import type { DeployFile } from '@runner/common/deploy-file/read';
 import { nextTimes } from '@runner/common/deploy-file/schedule';
 import { cleanRecord } from '@runner/common/redaction/record';
-import type { Redactor } from '@runner/common/secrets/redactor';
 import { type Contents, contentsOf, unreadNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
-import type { GitSource } from '../git/source.ts';
-import { unlistedUnits, unlistedWords } from '../instances/drivers/units.ts';
+import { unlistedUnits, unlistedWords } from '../instances/drivers/availability.ts';
 import { unitOfAnother } from '../instances/neighbours.ts';
 import { portProblems } from '../instances/ports.ts';
 import { type CanaryPlan, canaryPlan } from '../instances/shares.ts';
@@ -25,12 +21,11 @@ import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { redacting, reported } from '../report/reporter.ts';
 import { requireSigned } from '../signed/require.ts';
 import { activeCommit, type DeployRequest, requireLimits } from './begin.ts';
-import { checkNotes, fetchNotes } from './check-notes.ts';
+import { checkNotes, fetchNotes, usedBeside } from './check-notes.ts';
 import { packagesOf } from './packages.ts';
 import { stepsOf } from './plan-steps.ts';
 import { type Inspected, lacks, missingStartFile } from './preflight.ts';
 import { missingPrograms, networkProblems } from './programs.ts';
-import { warmCost } from './watch-notes.ts';
 
 /** What `runner deploy --check` prints. */
 export interface DeployPlan {
@@ -92,18 +87,8 @@ export async function planDeploy(request: CheckRequest): Promise<DeployPlan> {
 
 type CheckRequest = Omit<DeployRequest, 'trigger' | 'notify' | 'confirm'>;
 
-/** What was found, and where. */
-export interface InspectedDeploy {
-  readonly plan: DeployPlan;
-  readonly source: GitSource;
-  readonly redact: Redactor;
-  readonly file: DeployFile;
-  /** What it brings beside commits. */
-  readonly packages: Partial<ChangeSummary>;
-}
-
-/** The same under a lock that is held. */
-export async function inspect(request: CheckRequest, app: AppState): Promise<InspectedDeploy> {
+/** The same under a lock that is held; `packages` is what it brings beside commits. */
+export async function inspect(request: CheckRequest, app: AppState) {
   const { paths, ref } = request;
   requireLimits(paths, app);
   const { source, secrets, redact } = sourceOf(request, app);
@@ -112,8 +97,7 @@ export async function inspect(request: CheckRequest, app: AppState): Promise<Ins
   return reported(reporter, step, async () => {
     const wanted = await fetchWanted(source, ref);
     const { acceptRewrite } = request;
-    const now = request.io.now();
-    const asked = { paths, source, app, now, acceptRewrite };
+    const asked = { paths, source, app, now: request.io.now(), acceptRewrite };
     const { signed_by = null } = await requireSigned(asked, wanted);
     const contents = await contentsOf(source, wanted.commit, app.deploy_file);
     const note = unreadNote(contents);
@@ -162,12 +146,14 @@ async function planOf(
     ...networkProblems({ io, paths, app }, file),
   ];
   const canary = canaryPlan(paths.app(app.app), file);
+  const { memory, own: warm } = (await usedBeside({ io, paths }, app, file)) ?? { memory: 0 };
+  const checked = { source, commit, file, isLacking, memory };
   return {
     app: app.app,
     result: problems.length > 0 ? 'invalid' : 'valid',
     problems,
     warnings: [
-      ...(await checkNotes({ io, paths }, app, { source, commit, file, isLacking })),
+      ...(await checkNotes({ io, paths }, app, checked)),
       ...(ref === undefined ? fetchNotes(app, { commit, version }) : []),
     ],
     repo: app.repo,
@@ -183,7 +169,7 @@ async function planOf(
       env: Object.keys(env),
       current: app.instances[name]?.current?.version ?? null,
     })),
-    steps: stepsOf(file, version, { warm: await warmCost({ io, paths }, app, file), canary }),
+    steps: stepsOf(file, version, { warm, canary }),
     canary: canary ?? null,
     jobs: file.jobs.map(({ name, run, when, schedule }) => ({
       job: name,
@@ -191,11 +177,9 @@ async function planOf(
       when,
       next: nextTimes(schedule, io.now(), TIMES_SHOWN).map((time) => time.toISOString()),
     })),
-    submodules: submodules.map(({ path, source: { repo }, commit: at }) => ({
-      path,
-      repo,
-      commit: at,
-    })),
+    submodules: submodules.map(({ path, source: { repo }, commit: own }) => {
+      return { path, repo, commit: own };
+    }),
     start: file.start.type,
     notify: file.notify,
     keep: file.keep,

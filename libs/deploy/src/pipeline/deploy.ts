@@ -43,9 +43,8 @@ import {
   fetchCommit,
   tidyUp,
 } from './begin.ts';
-import { deployInLog } from './ended.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
-import { type DeployOutcome, lostAfterAll } from './outcome.ts';
+import { type DeployOutcome, deployInLog, lostAfterAll } from './outcome.ts';
 import { isSameFailure, preflight } from './preflight.ts';
 import { asChangeOf, requireStillThere } from './still-there.ts';
 

@@ -9,21 +9,18 @@ import { activeFile } from '../instances/target.ts';
 import { leastAge, youngAmong } from '../packages/age.ts';
 import { type BroughtPackages, broughtBy, NAMED, scriptFields } from '../packages/brought.ts';
 
-/** For the record, and for a person who deploys. */
-interface PackageNews {
-  readonly changes: Partial<ChangeSummary>;
-  readonly notes: readonly string[];
-}
-
 const UNLOCKED =
   'min_package_age compares nothing: the commit has no lock file of npm, pnpm or yarn';
 
-/** Compares with the commit that is active; without one, nothing is new. The age was looked at if it is automatic. */
+/**
+ * For the record, and for a person who deploys. Compares with the commit that is active; without one, nothing is
+ * new. The age was looked at if it is automatic.
+ */
 export async function packagesOf(
   { io, paths, isAutomatic }: Server & { readonly isAutomatic: boolean },
   { app, source }: { readonly app: AppState; readonly source: GitSource },
   { from, to }: { readonly from: string | undefined; readonly to: string },
-): Promise<PackageNews> {
+): Promise<{ changes: Partial<ChangeSummary>; notes: readonly string[] }> {
   const nothing = { changes: {}, notes: [] };
   if (from === undefined || from === to) return nothing;
   let brought: BroughtPackages;

@@ -8,8 +8,7 @@ import type { Paths, Server } from '@runner/common/foundation/paths';
 import { migrationLacks } from '../database/ready.ts';
 import { blobsOf } from '../git/commit-files.ts';
 import type { GitSource } from '../git/source.ts';
-import { obstacles } from '../instances/drivers/availability.ts';
-import { isRefused, unlistedUnits, unlistedWords } from '../instances/drivers/units.ts';
+import { obstacles, refusedUnits } from '../instances/drivers/availability.ts';
 import { proxies, unreachableFor } from '../instances/proxies.ts';
 import { socketProblem } from '../instances/reach.ts';
 import { busyPort } from '../instances/traffic-check.ts';
@@ -41,31 +40,24 @@ export async function lacks(server: Server, what: Inspected): Promise<Unready[]>
   const { io, paths } = server;
   const { app, source, commit, file, set } = what;
   const at = (stage: Stage, all: readonly string[]) => all.map((words) => ({ stage, words }));
-  const unset = file.build.env.filter((name) => !Object.hasOwn(set, name));
-  const { database } = file.migrate ?? {};
-  const url = database && (set[database] ?? file.instances[0]?.env[database]);
-  const noUrl = database === undefined || url ? [] : [database];
+  const blocked = obstacles(app, file, io.env).map(({ words }) => words);
+  const unread = unreadSecrets(server, app, file).map(({ words }) => `start: ${words}`);
+  const unset = file.build.env
+    .filter((name) => !Object.hasOwn(set, name))
+    .map((name) => `build: ${missingSecret(app, name)}`);
+  const { database = '' } = file.migrate ?? {};
+  const url = set[database] ?? file.instances[0]?.env[database];
+  const isUnset = file.migrate && !url;
+  const noUrl = isUnset ? [`migrate: ${database} is not set: ${setSecret(app, database)}`] : [];
   const key = keyProblem(paths);
   return [
     ...at('release', key ? [`release: ${key.message}`] : []),
     ...at('export', await missingShared(source, paths, commit, file)),
-    ...at(
-      'start',
-      obstacles(app, file, io.env).map(({ words }) => words),
-    ),
-    ...at(
-      'start',
-      unreadSecrets(server, app, file).map(({ words }) => `start: ${words}`),
-    ),
+    ...at('start', blocked),
+    ...at('start', unread),
     ...at('start', closedReleases(server, app, file)),
-    ...at(
-      'build',
-      unset.map((name) => `build: ${missingSecret(app, name)}`),
-    ),
-    ...at(
-      'migrate',
-      noUrl.map((name) => `migrate: ${name} is not set: ${setSecret(app, name)}`),
-    ),
+    ...at('build', unset),
+    ...at('migrate', noUrl),
     ...at('migrate', file.migrate && url ? migrationLacks(file.migrate, url, io.env) : []),
   ];
 }
@@ -79,10 +71,7 @@ export async function preflight(server: Server, what: Inspected): Promise<StepFa
   const env = stepEnvironment(server.io.env);
   const all = [
     ...(await lacks(server, what)),
-    // Only if systemd refuses as well: another polkit rule may allow it.
-    ...unlistedUnits(file)
-      .filter((unit) => isRefused(unit, env))
-      .map((unit): Unready => ({ stage: 'start', words: `start: ${unlistedWords(unit)}` })),
+    ...refusedUnits(file, env).map((words): Unready => ({ stage: 'start', words })),
     ...file.instances.flatMap((instance) => unreachable(server.paths, what, instance)),
   ];
   const [first, ...more] = all;
@@ -105,7 +94,7 @@ function unreachable(paths: Paths, { app, file }: Inspected, instance: Instance)
   const { name, domain, traffic } = instance;
   if (!traffic) return [];
   const own = paths.app(app).instance(name);
-  const tooLong = traffic.type === 'socket' ? socketProblem(own, file) : undefined;
+  const tooLong = socketProblem(own, traffic, file);
   // Without a domain it may have another proxy, or none.
   const closed = domain === undefined ? [] : unreachableFor(proxies(), own, traffic);
   return [

@@ -5,8 +5,11 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { obstacles } from '@runner/deploy/instances/drivers/availability';
-import { unlistedUnits, unlistedWords } from '@runner/deploy/instances/drivers/units';
+import {
+  obstacles,
+  unlistedUnits,
+  unlistedWords,
+} from '@runner/deploy/instances/drivers/availability';
 import { leftEnabled } from '@runner/deploy/instances/left-enabled';
 import { proxies, unreadable } from '@runner/deploy/instances/proxies';
 import { userName } from '@runner/deploy/instances/rights';

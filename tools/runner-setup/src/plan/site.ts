@@ -133,7 +133,9 @@ function targetOf(needs: AppNeeds, instance: Instance, proxy: ProxyName): SiteTa
     return `traffic with ports works with nginx only: use traffic: socket, or --proxy nginx`;
   }
   if (traffic) {
-    const problem = socketProblem(own) ?? (proxy === 'haproxy' ? haproxyNote(own) : undefined);
+    const problem =
+      socketProblem(own, { type: 'socket' }) ??
+      (proxy === 'haproxy' ? haproxyNote(own) : undefined);
     return problem ?? { socket: socketIn(liveLink(own)) };
   }
   const port = Number(env.PORT);

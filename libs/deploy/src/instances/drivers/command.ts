@@ -3,29 +3,25 @@
 import type { StartOf } from '@runner/common/deploy-file/start';
 import { mayBeLeft } from '../../sandbox/effect.ts';
 import { otherAppOn, processesOf, stillRuns, versionBeforeOn } from '../stranger.ts';
-import { type Driver, runFor, type Target, unobserved } from './driver.ts';
+import { type Driver, runFor, unobserved } from './driver.ts';
 
-/** Returns its output, whether it ran in a sandbox, and what that may have done to it, in words. */
-async function shell(
-  target: Target,
-  label: string,
-  command: string,
-  timeout: number,
-): Promise<{ output: string; remark: string | undefined; isConfined: boolean }> {
-  const confinement = target.confine('app');
-  const args = ['-c', command];
-  const step = { label, title: command, file: '/bin/sh', args, timeout, confinement };
-  const output = await runFor(target, step);
-  return { output, remark: confinement?.explain(output), isConfined: confinement !== undefined };
-}
+const shell = (label: string, command: string, timeout: number) => ({
+  label,
+  title: command,
+  file: '/bin/sh',
+  args: ['-c', command],
+  timeout,
+});
 
 export const commandDriver: Driver<StartOf<'command' | 'process'>> = {
   async start(target) {
     const { run, timeout } = target.start;
     const before = processesOf(target);
-    const { output, remark, isConfined } = await shell(target, 'start', run, timeout);
+    const confinement = target.confine('app');
+    const output = await runFor(target, { ...shell('start', run, timeout), confinement });
+    const remark = confinement?.explain(output);
     // From a sandbox it reaches no process by its number, whatever it prints.
-    if (!isConfined || target.slot !== undefined) return { ...unobserved, remark };
+    if (!confinement || target.slot !== undefined) return { ...unobserved, remark };
     const stranger = (port?: number) => versionBeforeOn(target, port, before);
     const strangerOn = (port: number) => stranger(port) ?? otherAppOn(target, port);
     // A supervisor goes on, whatever else its command complains of.
@@ -34,7 +30,9 @@ export const commandDriver: Driver<StartOf<'command' | 'process'>> = {
   },
   async stop(target) {
     const { start, stop } = target;
-    if (stop !== undefined) await shell(target, 'stop', stop, start.stopTimeout);
+    if (stop === undefined) return;
+    const confinement = target.confine('app');
+    await runFor(target, { ...shell('stop', stop, start.stopTimeout), confinement });
   },
   status: () => 'unknown',
 };
