@@ -57,7 +57,10 @@ export function existingEnvFile(place: EnvOwner): string | undefined {
 
 /** Writes the file before a start; an app without secrets gets no file. Throws `not_writable`. */
 export function writeEnvFile(target: EnvOwner & Pick<Target, 'secrets'>): void {
-  if (Object.keys(target.secrets).length === 0) return removeEnvFile(target);
+  if (Object.keys(target.secrets).length === 0) {
+    removeEnvFile(target);
+    return;
+  }
   const path = envFileOf(target);
   makeFolder(dirname(path), 0o700);
   writeUnsynced(path, envFileText(target.secrets));

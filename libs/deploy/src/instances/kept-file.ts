@@ -27,7 +27,7 @@ import { onMirror } from '../git/repository.ts';
 import type { Version } from '../journal/operation.ts';
 import { gitEnvironment } from '../run/environment.ts';
 
-type KeptVersion = Pick<Version, 'release' | 'commit'>;
+type KeptRelease = Pick<Version, 'release' | 'commit'>;
 
 /** For a question to the mirror, in milliseconds. */
 const GIT_TIMEOUT = 10_000;
@@ -51,7 +51,7 @@ export function pruneFiles(paths: AppPaths): void {
 }
 
 /** Whether a release can be made active again: it is there, and so is its `.deploy.yml`. */
-export function isRestorable(paths: Paths, app: string, version: KeptVersion): boolean {
+export function isRestorable(paths: Paths, app: string, version: KeptRelease): boolean {
   const isKept = isThere(paths.app(app).release(version.release));
   return isKept && fileOfRelease(paths, app, version) !== undefined;
 }
@@ -60,7 +60,7 @@ export function isRestorable(paths: Paths, app: string, version: KeptVersion): b
 export function fileOfRelease(
   paths: Paths,
   app: string,
-  version: KeptVersion,
+  version: KeptRelease,
 ): DeployFile | undefined {
   const read = () => {
     const file = readDeployFile(bytesOfRelease(paths, app, version));
@@ -74,7 +74,7 @@ export function fileOfRelease(
 export function bytesOfRelease(
   paths: Paths,
   app: string,
-  version: KeptVersion,
+  version: KeptRelease,
 ): Buffer | undefined {
   const appPaths = paths.app(app);
   const bytes = readIfThere(appPaths.fileOf(version.release), DEPLOY_FILE_MAX);
