@@ -6,7 +6,6 @@ import { approvalRuleOf } from '@runner/common/config/approval';
 import { namedChannels } from '@runner/common/config/channels';
 import { readConfig } from '@runner/common/config/file';
 import { bounded, hostRule, isHostSet, type Network } from '@runner/common/config/network';
-import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { usageOf } from '@runner/common/files/usage';
@@ -26,7 +25,7 @@ import { pidsIn, viewOf } from '../instances/view.ts';
 import { endOfLog } from '../proxy/access-log.ts';
 import { haproxyCounters } from '../proxy/haproxy.ts';
 import { bubblewrap } from '../sandbox/probe.ts';
-import { modeIn } from '../sandbox/sandbox.ts';
+import { settingOf } from '../sandbox/sandbox.ts';
 import { EVERY } from '../watch/asked.ts';
 import { TIMED_FOR_MIN } from '../watch/requests.ts';
 import { ENOUGH, SLOW_EVERY } from '../watch/running.ts';
@@ -74,7 +73,7 @@ function setupNotes(env: Env, app: AppState, { start }: DeployFile, isLacking: b
 
 /** Commands that do not reach a service of the server, where they run in the sandbox. */
 function hiddenServices({ io: { env }, paths }: Server, app: string, file: DeployFile): string[] {
-  const { mode, allow } = sandboxSettingOf(readConfig(paths), app, modeIn(env));
+  const { mode, allow } = settingOf({ paths, env, app });
   const isConfined = mode !== 'off' && 'program' in bubblewrap(env);
   return isConfined ? keptPrograms(app, file, allow) : [];
 }

@@ -1,7 +1,5 @@
 /** The programs that the commands of `.deploy.yml` use, if they can be read from them. */
-import { readConfig } from '@runner/common/config/file';
 import type { Network } from '@runner/common/config/network';
-import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Env } from '@runner/common/foundation/io';
 import { onPath } from '../instances/drivers/availability.ts';
@@ -10,7 +8,7 @@ import type { Operation } from '../journal/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import { isWithin } from '../sandbox/hidden.ts';
 import { bubblewrap } from '../sandbox/probe.ts';
-import { modeIn, noLimitWords } from '../sandbox/sandbox.ts';
+import { noLimitWords, settingOf } from '../sandbox/sandbox.ts';
 
 /** A sentence for each program that is not on PATH. */
 export function missingPrograms(file: DeployFile, outer: Env): string[] {
@@ -118,7 +116,7 @@ export function networkProblems(
   { io: { env }, paths, app }: Pick<Operation, 'io' | 'paths' | 'app'>,
   { build, hooks, hookNetwork, jobs }: DeployFile,
 ): string[] {
-  const { mode } = sandboxSettingOf(readConfig(paths), app.app, modeIn(env));
+  const { mode } = settingOf({ paths, env, app: app.app });
   if (mode !== 'off' && 'program' in bubblewrap(env)) return [];
   const { pre_build, post_build, ...others } = hooks;
   const isBuilt = build.run.length + pre_build.length + post_build.length > 0;

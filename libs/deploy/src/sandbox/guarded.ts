@@ -167,11 +167,7 @@ export function launcher(
 }
 
 /** A proxy of the server's cannot be reached. */
-export const PROXY_VARIABLES = [
-  'http_proxy',
-  'https_proxy',
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'ALL_PROXY',
-  'all_proxy',
-];
+export const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [
+  name,
+  name.toUpperCase(),
+]);

@@ -58,12 +58,6 @@ function scopeFor(
   );
 }
 
-/** Builds give way to the apps. */
-function lowWeight({ PATH = USUAL_PATH }: Variables): readonly string[] {
-  const nice = findProgram('nice', PATH);
-  return nice === undefined ? [] : [nice, '-n', '10'];
-}
-
 /** What runs a build within its limits: a program with its arguments, and its environment. */
 export interface Prefix {
   readonly words: readonly string[];
@@ -76,5 +70,8 @@ export interface Prefix {
  * the limit that cannot be enforced.
  */
 export function prefixFor(limits: Omit<BuildLimits, 'network'>, env: Variables): Prefix {
-  return { words: [...scopeFor(limits, env), ...lowWeight(env)], env };
+  // Builds give way to the apps.
+  const nice = findProgram('nice', env.PATH ?? USUAL_PATH);
+  const weight = nice === undefined ? [] : [nice, '-n', '10'];
+  return { words: [...scopeFor(limits, env), ...weight], env };
 }

@@ -38,20 +38,20 @@ export interface Confined {
 }
 
 /** Folders of one deploy that are removed after it. */
-export interface Scratch {
+export const scratchIn = (folder: string) => ({
   /** Stands for /tmp in its builds. */
-  readonly temporary: string;
+  temporary: join(folder, 'tmp'),
   /** The temporary layer of HOME in its builds. */
-  readonly home: string;
+  home: join(folder, 'home'),
   /** Files by which its commands find the guard of their network. */
-  readonly network: string;
-}
+  network: join(folder, 'network'),
+});
 
 /** What they may use in addition to what is the app's. */
 interface SandboxSubject extends Confined {
   /** Further paths that it may use, links resolved. */
   readonly allow: readonly string[];
-  readonly scratch: () => Scratch;
+  readonly scratch: () => ReturnType<typeof scratchIn>;
   /** Path of bubblewrap. */
   readonly program: string;
 }

@@ -20,7 +20,7 @@ import {
   type Folders,
   mountsFor,
   type Profile,
-  type Scratch,
+  scratchIn,
 } from './mounts.ts';
 import { bubblewrap } from './probe.ts';
 import { marksIn, openSettings, type Variables } from './settings.ts';
@@ -37,15 +37,9 @@ export interface ProgramCall extends Program {
   readonly env: Variables;
 }
 
-/** bubblewrap around a command. */
-export interface Wrapped extends ProgramCall {
-  /** Has to be descriptor 3 of the process; close it after the start. */
-  readonly settings: number;
-}
-
 export interface Confinement {
-  /** Throws `not_writable`. */
-  wrap(command: ProgramCall): Wrapped;
+  /** `settings` has to be descriptor 3 of the process; close it after the start. Throws `not_writable`. */
+  wrap(command: ProgramCall): ProgramCall & { readonly settings: number };
   /** Has to carry the network of the process; undefined if nothing does. */
   readonly guard?: NetworkGuard | undefined;
   /** What the sandbox does that the output of a failed command may be about; undefined if nothing. */
@@ -64,10 +58,14 @@ export function modeIn({ RUNNER_SANDBOX: chosen }: Env): SandboxMode {
   return MODES.includes(chosen) ? (chosen as SandboxMode) : 'auto';
 }
 
+/** What config.yml says of the sandbox of an app. Throws `config_invalid`. */
+export function settingOf({ paths, env, app }: Pick<Confined, 'paths' | 'env' | 'app'>) {
+  return sandboxSettingOf(readConfig(paths), app, modeIn(env));
+}
+
 /** Throws `sandbox_unavailable` if config.yml requires a sandbox and there is none, `config_invalid`. */
 export function openSandbox(request: SandboxRequest): Sandbox {
-  const { paths, env, app } = request;
-  return new Sandbox(request, sandboxSettingOf(readConfig(paths), app, modeIn(env)));
+  return new Sandbox(request, settingOf(request));
 }
 
 /** The same for commands that must work with a config.yml that cannot be read. */
@@ -160,7 +158,7 @@ export class Sandbox {
   }
 
   /** Beside unfinished releases: on the disk that has room for them, and removed after a kill as they are. */
-  #scratchOf(): Scratch {
+  #scratchOf() {
     const { paths, app } = this.#request;
     if (this.#scratch === undefined) {
       this.#scratch = mkdtempSync(join(paths.app(app).releases, '.tmp-scratch-'));
@@ -169,12 +167,6 @@ export class Sandbox {
     return scratchIn(this.#scratch);
   }
 }
-
-const scratchIn = (folder: string): Scratch => ({
-  temporary: join(folder, 'tmp'),
-  home: join(folder, 'home'),
-  network: join(folder, 'network'),
-});
 
 /** Why the network of commands cannot be limited where they run without a sandbox. */
 export function noLimitWords(mode: SandboxMode): string {

@@ -1,8 +1,6 @@
 /** Whether commands from repositories run in the sandbox, and what could run outside of it. */
 import { userInfo } from 'node:os';
 import { appNames, listApps } from '@runner/common/apps/store';
-import { readConfig } from '@runner/common/config/file';
-import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import { isThere } from '@runner/common/files/read';
 import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
@@ -10,18 +8,17 @@ import { word } from '@runner/common/text/shell';
 import { activeFile } from '@runner/deploy/instances/target';
 import { allowedPaths } from '@runner/deploy/sandbox/mounts';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
-import { modeIn } from '@runner/deploy/sandbox/sandbox';
+import { settingOf } from '@runner/deploy/sandbox/sandbox';
 import { type CheckResult, type Findings, ok, problem, warning } from '../foundation/finding.ts';
 
 export function sandbox(context: Server): Findings {
   const { io, paths } = context;
-  const settingOf = (app: string) => sandboxSettingOf(readConfig(paths), app, modeIn(io.env));
+  const own = (app: string) => settingOf({ paths, env: io.env, app });
   // An invalid config.yml is reported by the `config` check.
-  const mode = unlessFailure(() => settingOf('').mode, undefined);
+  const mode = unlessFailure(() => own('').mode, undefined);
   if (mode === undefined) return [];
   // Throws for a path that is never opened.
-  for (const app of orElse(() => appNames(paths), []))
-    allowedPaths({ paths, app }, settingOf(app).allow);
+  for (const app of orElse(() => appNames(paths), [])) allowedPaths({ paths, app }, own(app).allow);
   return [modeFinding(context, mode), lingering(paths)];
 }
 

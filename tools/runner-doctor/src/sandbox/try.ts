@@ -3,8 +3,6 @@ import { type StdioOptions, spawn } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { appNames } from '@runner/common/apps/store';
-import { readConfig } from '@runner/common/config/file';
-import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { HostGuard } from '@runner/deploy/guard/guard';
@@ -14,7 +12,7 @@ import { launcher } from '@runner/deploy/sandbox/guarded';
 import { accountHome } from '@runner/deploy/sandbox/hidden';
 import { mountsFor, type Profile } from '@runner/deploy/sandbox/mounts';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
-import { modeIn } from '@runner/deploy/sandbox/sandbox';
+import { settingOf } from '@runner/deploy/sandbox/sandbox';
 import type { Variables } from '@runner/deploy/sandbox/settings';
 import { ATTEMPTS } from './attempts.ts';
 import { type Decoy, makeDecoy } from './decoy.ts';
@@ -32,7 +30,7 @@ export type Tried = SandboxReport['attempts'][number];
 
 /** Throws `config_invalid`. */
 export async function tryEscapes({ io, paths }: Server) {
-  const setting = (app: string) => sandboxSettingOf(readConfig(paths), app, modeIn(io.env)).mode;
+  const setting = (app: string) => settingOf({ paths, env: io.env, app }).mode;
   const mode = setting('');
   /** Apps whose commands run without the sandbox although the mode says otherwise. */
   const off_for = orElse(() => appNames(paths), []).filter(
