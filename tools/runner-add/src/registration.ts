@@ -15,7 +15,7 @@ import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/sec
 import { type AppChoice, readAppKey, storedToken } from '@runner/common/tokens/app-key';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken, type TokenChoice } from '@runner/common/tokens/input';
-import { defaultBranch } from '@runner/deploy/git/default-branch';
+import { defaultBranch } from '@runner/deploy/git/open';
 import { untilInterrupted } from '@runner/deploy/report/interruption';
 import { offerHost } from './new-host.ts';
 

@@ -11,7 +11,9 @@ import {
   submoduleTokensFrom,
 } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { partsOf, placeAt } from '@runner/common/config/repo-place';
+import { partsOf, placeAt, type RecordedPlace } from '@runner/common/config/repo-place';
+import { makeFolder } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { repoName } from '@runner/common/foundation/names';
 import type { Server } from '@runner/common/foundation/paths';
@@ -22,6 +24,9 @@ import type { Secret } from '@runner/common/secrets/secret';
 import { appKeyOf } from '@runner/common/tokens/app-key';
 import { keyLines } from '@runner/common/tokens/key-file';
 import { openToken } from '@runner/common/tokens/open';
+import { gitFailure } from './failure.ts';
+import { gitIn } from './git.ts';
+import { atAddress } from './remote.ts';
 import type { Elsewhere, GitSource } from './source.ts';
 
 /** What opening a source needs. */
@@ -114,4 +119,45 @@ export function compareLink(
   if (type === 'gitlab') return `${page}/-/compare/${from}...${to}`;
   if (type === 'bitbucket') return `${page}/branches/compare/${to}%0D${from}#diff`;
   return `${page}/compare/${from}...${to}`;
+}
+
+/** For the question which branch is the default one, in milliseconds. */
+const TIMEOUT = 30_000;
+
+/** What asking needs: an app that is about to be registered. */
+interface BranchQuestion extends Server {
+  readonly app: string;
+  readonly place: RecordedPlace;
+  readonly token: Secret | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The default branch, as the code host says before an app is registered. Throws `token_invalid`, `repo_not_found`, `branch_not_found`, `network_error`, … */
+export async function defaultBranch(question: BranchQuestion): Promise<string> {
+  const { io, paths, app, place, token, signal } = question;
+  const host = codeHostOf(readConfig(paths), io.env, place.host);
+  const source: GitSource = {
+    ...sourceLogin(io, host, token, place.repo),
+    io,
+    app,
+    repo: place.repo,
+    branch: '',
+    // There is none yet; git runs in the folder above it.
+    mirror: `${paths.root}/none`,
+    signal,
+    compare: () => undefined,
+    elsewhere: () => undefined,
+  };
+  makeFolder(paths.root);
+  const options = { source, cwd: paths.root, outside: true, timeout: TIMEOUT };
+  const { answer } = await atAddress(source, (at) =>
+    gitIn(source, ['ls-remote', '--quiet', '--symref', '--end-of-options', at, 'HEAD'], options),
+  );
+  if (answer.status !== 0) throw gitFailure(source, answer);
+  const [, branch] = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(answer.stdout.toString('utf8')) ?? [];
+  if (branch !== undefined) return branch;
+  throw new Failure(
+    'branch_not_found',
+    `the repository ${place.repo} names no default branch; is it empty? Give one with --branch <BRANCH>`,
+  );
 }

@@ -23,16 +23,14 @@ export const MODULES_FILE = '.gitmodules';
 const MOST = 100;
 const DEEPEST = 5;
 
-/** Fetches all submodules of a commit, outer ones first. Throws `submodule_unsupported`, … */
-export async function fetchSubmodules(source: GitSource, tree: CommitTree): Promise<Submodule[]> {
-  return collect(source, tree, { above: '', depth: 1, room: MOST });
-}
-
-/** `above` is the path of the repository in the release, `room` how many more submodules may come. */
-async function collect(
+/**
+ * Fetches all submodules of a commit, outer ones first. `above` is the path of the repository in the release,
+ * `room` how many more submodules may come. Throws `submodule_unsupported`, …
+ */
+export async function fetchSubmodules(
   source: GitSource,
   tree: CommitTree,
-  { above, depth, room }: { above: string; depth: number; room: number },
+  { above, depth, room } = { above: '', depth: 1, room: MOST },
 ): Promise<Submodule[]> {
   if (tree.submodules.length === 0) return [];
   const found: Submodule[] = [];
@@ -50,7 +48,7 @@ async function collect(
     const below = await treeOf(inner, sha, [MODULES_FILE]);
     await refuseLargeFiles(inner, sha, below);
     const inside = { above: `${place}/`, depth: depth + 1, room: room - found.length };
-    found.push(...(await collect(inner, below, inside)));
+    found.push(...(await fetchSubmodules(inner, below, inside)));
   }
   return found;
 }

@@ -37,14 +37,13 @@ type HealthProblem =
  */
 export async function waitHealthy(health: Health, target: Target, started: Started): Promise<void> {
   const { signal, log } = target;
-  const address = health.kind === 'cmd' ? health.target : expand(health.target, target.env);
   const until = performance.now() + health.within;
   let problem: HealthProblem;
   for (let attempt = 1; ; attempt += 1) {
     const left = Math.max(1, Math.ceil(until - performance.now()));
     const found =
-      (await ask(health, address, target, Math.min(health.timeout, left))) ??
-      notFromTarget(health, address, target, started);
+      (await ask(health, target, Math.min(health.timeout, left))) ??
+      notFromTarget(health, target, started);
     const death = started.death();
     if (death) throw loggedFailure(log, 'health', `health: ${death.words}`, death.output);
     if (!found) return;
@@ -54,7 +53,7 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     if (signal.aborted)
       throw new StepFailure('health', 'health: was interrupted', { blame: 'operator' });
     if (performance.now() + health.interval >= until) {
-      const where = elsewhere(health, address, started);
+      const where = elsewhere(health, target, started);
       const headline = `health: ${problem.words}, not healthy within ${health.within / 1000} s${where}`;
       const { output, answer } = problem;
       // The output of a command is in the log already.
@@ -73,18 +72,19 @@ export async function waitHealthy(health: Health, target: Target, started: Start
 
 /** Asks once. What is wrong, in words; undefined if the target is healthy. */
 export async function whatIsWrong(health: Health, target: Target): Promise<string | undefined> {
-  const address = health.kind === 'cmd' ? health.target : expand(health.target, target.env);
-  return (await ask(health, address, target, health.timeout))?.words;
+  return (await ask(health, target, health.timeout))?.words;
+}
+
+/** What is asked, and its port if that is one of this machine. */
+function askedOf({ kind, target: text }: Health, { env }: Target) {
+  if (kind === 'cmd') return { address: text, port: undefined };
+  const address = expand(text, env);
+  return { address, port: localPort(address) };
 }
 
 /** An answer counts only if it comes from what was started. */
-function notFromTarget(
-  { kind }: Health,
-  address: string,
-  target: Target,
-  started: Started,
-): HealthProblem {
-  const port = kind === 'cmd' ? undefined : localPort(address);
+function notFromTarget(health: Health, target: Target, started: Started): HealthProblem {
+  const { address, port } = askedOf(health, target);
   const stranger =
     port === undefined
       ? started.stranger?.()
@@ -96,19 +96,15 @@ function notFromTarget(
 }
 
 /** Where the app listens instead of where it is asked; '' if it does not, or that is not known. */
-function elsewhere({ kind }: Health, address: string, { pids }: Started): string {
-  const port = kind === 'cmd' ? undefined : localPort(address);
+function elsewhere(health: Health, target: Target, { pids }: Started): string {
+  const { port } = askedOf(health, target);
   const ports = portsHeldBy(port === undefined ? [] : (pids?.() ?? []));
   if (port === undefined || ports.length === 0 || ports.includes(port)) return '';
   return `; the app listens on ${ports.join(', ')}, not on ${port}`;
 }
 
-async function ask(
-  health: Health,
-  address: string,
-  target: Target,
-  timeout: number,
-): Promise<HealthProblem> {
+async function ask(health: Health, target: Target, timeout: number): Promise<HealthProblem> {
+  const { address } = askedOf(health, target);
   if (health.kind === 'url') return askUrl(health, address, target, timeout);
   if (health.kind === 'tcp') return askTcp(address, timeout);
   const { release: cwd, env, log, signal } = target;

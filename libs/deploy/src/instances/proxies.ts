@@ -105,12 +105,8 @@ function closedFolders(paths: InstancePaths, proxy: Proxy): Obstruction[] {
   const live = liveSlot(paths);
   const [closed] = closedAbove(proxy, slotPaths(paths, live).dir);
   if (closed === undefined) return [];
-  return [
-    {
-      words: `${proxy.program} (${userName(proxy.uid)}) may not enter ${closed}`,
-      fix: `chmod o+x ${word(closed)}`,
-    },
-  ];
+  const words = `${proxy.program} (${userName(proxy.uid)}) may not enter ${closed}`;
+  return [{ words, fix: `chmod o+x ${word(closed)}` }];
 }
 
 function chrooted(paths: InstancePaths, { program, root }: Proxy): Obstruction[] {

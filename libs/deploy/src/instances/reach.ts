@@ -15,9 +15,15 @@ const SOCKET_PATH_MAX = 107;
 /** HAProxy keeps ten bytes for the name of a socket that it replaces. */
 const HAPROXY_PATH_MAX = 97;
 
-/** The longest path by which a proxy opens the socket of an instance. */
-function longestPath(paths: InstancePaths, { canary }: Pick<DeployFile, 'canary'>): string {
-  return socketIn(canary.length > 0 ? join(paths.dir, 'share/00') : liveLink(paths));
+/** That the longest path by which a proxy opens the socket of an instance is too long, in words. */
+function longerThan(
+  most: number,
+  paths: InstancePaths,
+  { canary }: Pick<DeployFile, 'canary'>,
+): string | undefined {
+  const path = socketIn(canary.length > 0 ? join(paths.dir, 'share/00') : liveLink(paths));
+  const bytes = Buffer.byteLength(path);
+  return bytes > most ? `${path} has ${bytes} bytes` : undefined;
 }
 
 const PLAIN = { canary: [] };
@@ -29,10 +35,8 @@ export function socketProblem(
   file: Pick<DeployFile, 'canary'> = PLAIN,
 ): string | undefined {
   if (traffic?.type !== 'socket') return undefined;
-  const path = longestPath(paths, file);
-  const bytes = Buffer.byteLength(path);
-  if (bytes <= SOCKET_PATH_MAX) return undefined;
-  return `${path} has ${bytes} bytes, a socket may have ${SOCKET_PATH_MAX}: use a shorter --root or name`;
+  const long = longerThan(SOCKET_PATH_MAX, paths, file);
+  return long && `${long}, a socket may have ${SOCKET_PATH_MAX}: use a shorter --root or name`;
 }
 
 /** Why HAProxy alone could not use the socket of an instance; undefined if it can. */
@@ -40,10 +44,9 @@ export function haproxyNote(
   paths: InstancePaths,
   file: Pick<DeployFile, 'canary'> = PLAIN,
 ): string | undefined {
-  const path = longestPath(paths, file);
-  const bytes = Buffer.byteLength(path);
-  if (bytes <= HAPROXY_PATH_MAX) return undefined;
-  return `${path} has ${bytes} bytes, and HAProxy accepts ${HAPROXY_PATH_MAX}: use a shorter --root or name, or another proxy`;
+  const long = longerThan(HAPROXY_PATH_MAX, paths, file);
+  const advice = 'use a shorter --root or name, or another proxy';
+  return long && `${long}, and HAProxy accepts ${HAPROXY_PATH_MAX}: ${advice}`;
 }
 
 /** Who listens on a port, in words; undefined if it is free. */

@@ -1,25 +1,28 @@
-/** Stopping the instances of an app that is removed, and instances that left `.deploy.yml`. */
+/** Stopping the instances of an app that is removed, instances that left `.deploy.yml`, and what ran before `traffic`. */
 import { changeApp } from '@runner/common/apps/change';
 import type { Deployed } from '@runner/common/apps/deployed';
 import { asleepSince, liveLink, liveSlot, SLOTS } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { folderNamesIn } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
 import type { Paths, Server } from '@runner/common/foundation/paths';
+import { underLock } from '../journal/lock.ts';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
-import { secretsAnyway } from '../journal/secrets.ts';
-import { failureOf, StepFailure } from '../run/step.ts';
+import { secretsAnyway, secretsOf } from '../journal/secrets.ts';
+import { asStepFailure, failureOf, StepFailure } from '../run/step.ts';
 import { linkTo, placedRelease, switchOff } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
 import type { Target } from './drivers/driver.ts';
 import { endInstance } from './drivers/process.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { forgetBeforeTraffic, instanceState, stopSlot } from './slots.ts';
-import { stopUnlessBeside } from './steps.ts';
+import { isRunning, stopUnlessBeside } from './steps.ts';
 import { keptTarget } from './target.ts';
 
 /** The context of stopping something of an app, which needs no key. */
-export async function stopping(server: Server, app: AppState): Promise<Operation> {
+async function stopping(server: Server, app: AppState): Promise<Operation> {
   return uninterrupted(contextOf(server, app, await secretsAnyway(server, app)));
 }
 
@@ -126,4 +129,53 @@ export async function stopRemoved(op: Operation, gone: readonly string[]): Promi
       Object.entries(now.instances).filter(([name]) => !gone.includes(name)),
     ),
   }));
+}
+
+/** What `runner stop --before-traffic` prints. */
+export interface StoppedBefore {
+  app: string;
+  result: 'stopped' | 'nothing_running';
+  /** Each instance, and the version of it that was stopped. */
+  instances: { instance: string; version: string }[];
+}
+
+/** Stops it once the proxy sends nothing there. Throws `app_not_found`, `locked`, `stop_failed`. */
+export async function stopAllBeforeTraffic(
+  io: Io,
+  paths: Paths,
+  name: string,
+): Promise<StoppedBefore> {
+  return underLock({ io, paths, app: name }, 'stop', async () => {
+    const app = requireApp(paths, name);
+    const running = Object.keys(app.instances).filter(
+      (each) => app.instances[each]?.before_traffic,
+    );
+    if (running.length === 0) return { app: name, result: 'nothing_running', instances: [] };
+    const op = await stopping({ io, paths }, app);
+    const instances = [];
+    for (const instance of running) {
+      const stopped = await stopBeforeTraffic(op, instance).catch((error: unknown) => {
+        throw new Failure('stop_failed', asStepFailure(error, 'start').message);
+      });
+      if (stopped) instances.push({ instance, version: stopped.version });
+    }
+    op.log.close();
+    return { app: name, result: 'stopped', instances };
+  });
+}
+
+/** Starts what ran before `traffic` again after a reboot: the proxy may still send requests there. Throws a Failure, or a StepFailure if it does not start. */
+export async function startAllBeforeTraffic(io: Io, paths: Paths, name: string): Promise<void> {
+  await underLock({ io, paths, app: name }, 'start', async () => {
+    const app = requireApp(paths, name);
+    const op = contextOf({ io, paths }, app, await secretsOf({ io, paths }, app));
+    try {
+      for (const [instance, { before_traffic: before }] of Object.entries(app.instances)) {
+        const target = before && keptTarget(op, instance, before);
+        if (target && !isRunning(op, target)) await driverFor(target.start).start(target);
+      }
+    } finally {
+      op.log.close();
+    }
+  });
 }

@@ -11,7 +11,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import { startAllBeforeTraffic } from '../instances/stop-before.ts';
+import { startAllBeforeTraffic } from '../instances/stop.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
 import { changeRunning, type LifeOutcome } from './verbs.ts';

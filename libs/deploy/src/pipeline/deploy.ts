@@ -19,7 +19,6 @@ import type { Target } from '../instances/drivers/driver.ts';
 import { hookSteps } from '../instances/hooks.ts';
 import { startsBeside } from '../instances/place.ts';
 import { type Prober, seenWords, startProber, whatWasSeen } from '../instances/probe.ts';
-import { checkReady } from '../instances/ready.ts';
 import { type ActiveStage, activation } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
 import { givingWay } from '../jobs/give-way.ts';
@@ -45,7 +44,7 @@ import {
 } from './begin.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
 import { type DeployOutcome, deployInLog, lostAfterAll } from './outcome.ts';
-import { isSameFailure, preflight } from './preflight.ts';
+import { checkReady, isSameFailure, preflight } from './preflight.ts';
 import { asChangeOf, requireStillThere } from './still-there.ts';
 
 /**
@@ -81,11 +80,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     begin(op, plan, request);
     const asPlanned = { ...request, ...(plan?.plan.ref === null && { follows: true }) };
     const begun = orGiveBack(op, () => beginDeploy(op, fetched, asPlanned));
-    const done = await runDeploy(begun, source, {
-      ...fetched,
-      unready,
-      migrated: request.migrated,
-    });
+    const done = await runDeploy(begun, source, fetched, { ...request, unready });
     end(op, done.result === 'deployed', endedWords(done));
     return done;
   });
@@ -136,17 +131,12 @@ async function unreadyFor(
   return unready;
 }
 
-/** A commit that was looked at. */
-interface Ready extends Pick<FetchedCommit, 'contents'>, Pick<DeployRequest, 'migrated'> {
-  /** Why nothing need be built; undefined if the server is ready. */
-  readonly unready: StepFailure | undefined;
-}
-
-/** Makes the release and makes it active in its instances. */
+/** Makes the release and makes it active in its instances; `unready`: why nothing need be built. */
 async function runDeploy(
   op: Deploy,
   source: GitSource,
-  { contents, unready, migrated }: Ready,
+  { contents }: FetchedCommit,
+  { migrated, unready }: Pick<DeployRequest, 'migrated'> & { unready: StepFailure | undefined },
 ): Promise<DeployOutcome> {
   const { commit, version, instances } = op;
   const appPaths = op.paths.app(op.app.app);
@@ -165,7 +155,11 @@ async function runDeploy(
     const targets = instances.map(
       (name) => keptTarget(op, name, { release, version, commit }) as Target,
     );
-    yield* targets.map((target) => readiness(op, target));
+    for (const target of targets) {
+      const { instance, slot } = target;
+      const run = () => checkReady(op, target);
+      yield { stage: 'release', isBrief: true, instance: instance.name, slot, run };
+    }
     yield {
       stage: 'release',
       isBrief: true,
@@ -196,13 +190,6 @@ async function runDeploy(
   if (failed || contents instanceof StepFailure)
     return finishFailure(op, failed as Failed, { contents, release, seen });
   return finishSuccess(op, { file: contents.file, release, seen, mark });
-}
-
-/** Asked before anything is touched. */
-function readiness(op: Deploy, target: Target): Step {
-  const { instance, slot } = target;
-  const run = () => checkReady(op, target);
-  return { stage: 'release', isBrief: true, instance: instance.name, slot, run };
 }
 
 /** Begins to ask what is active, as its users do, and notes the secrets of what will be. */

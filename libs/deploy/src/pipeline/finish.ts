@@ -56,7 +56,9 @@ export async function finishFailure(
 ): Promise<DeployOutcome> {
   const file = contents instanceof StepFailure ? undefined : contents.file;
   const { moves, step } = failed;
-  const unswitched = unswitchedOf(failed);
+  // In a slot, before any request moved.
+  const isBefore = step?.slot !== undefined && moves.length === 0;
+  const unswitched = isBefore ? 'nothing was switched' : undefined;
   const error = withSchema(
     op,
     unswitched === undefined ? failed.error : servingOn(op, failed, unswitched),
@@ -91,11 +93,6 @@ export async function finishFailure(
     ...(unfit !== undefined && { unfit }),
     ...seen,
   };
-}
-
-/** Said of a deploy that failed in a slot, before any request moved. */
-function unswitchedOf({ step, moves }: Failed): string | undefined {
-  return step?.slot !== undefined && moves.length === 0 ? 'nothing was switched' : undefined;
 }
 
 /** What keeps running may not work with the database as the migration has left it. */

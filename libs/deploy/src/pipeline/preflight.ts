@@ -9,11 +9,15 @@ import { migrationLacks } from '../database/ready.ts';
 import { blobsOf } from '../git/commit-files.ts';
 import type { GitSource } from '../git/source.ts';
 import { obstacles, refusedUnits } from '../instances/drivers/availability.ts';
+import { driverFor } from '../instances/drivers/choose.ts';
+import type { Target } from '../instances/drivers/driver.ts';
+import { unitOfAnother } from '../instances/neighbours.ts';
 import { proxies, unreachableFor } from '../instances/proxies.ts';
 import { socketProblem } from '../instances/reach.ts';
 import { busyPort } from '../instances/traffic-check.ts';
 import { closedReleases, unreadSecrets } from '../instances/unit-check.ts';
 import { failureLine } from '../journal/after-failure.ts';
+import type { Operation } from '../journal/operation.ts';
 import { missingSecret, setSecret } from '../release/make.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import { type Stage, StepFailure } from '../run/step.ts';
@@ -139,4 +143,17 @@ export async function missingStartFile(
   if (path === undefined || build.run.length > 0 || path.includes('\n')) return [];
   const [found] = await blobsOf(source, [`${commit}:${path}`]);
   return found === undefined ? [`start: the commit has no file ${path}`] : [];
+}
+
+/** Whether an instance can be started at all, asked before anything is touched. Throws a StepFailure of stage `start`. */
+export function checkReady(op: Operation, target: Target): void {
+  const { start } = target;
+  const own = { start, instances: [target.instance] };
+  const [obstacle] = obstacles(op.app.app, own, op.io.env);
+  if (obstacle) throw new StepFailure('start', obstacle.words, { blame: obstacle.blame });
+  const [refused] = refusedUnits(own, target.outerEnv);
+  if (refused !== undefined) throw new StepFailure('start', refused, { blame: 'server' });
+  const shared = unitOfAnother(op.paths, op.app.app, own);
+  if (shared !== undefined) throw new StepFailure('start', shared);
+  driverFor(start).prepare?.(target);
 }

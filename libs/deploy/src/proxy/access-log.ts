@@ -82,7 +82,7 @@ export class AccessLog {
 
   /** What was answered before a place, but for some parts; what follows it is read by `next`. */
   before(place: LogPlace, but: readonly LogSpan[] = []): Answer[] {
-    this.#open();
+    this.#fd ??= openLog(this.#path);
     const own = this.#fd === undefined ? undefined : fstatSync(this.#fd);
     // It was rotated or emptied since: all of it is newer.
     if (!own || own.ino !== place.inode || own.size < place.size) return [];
@@ -103,7 +103,7 @@ export class AccessLog {
 
   /** What was answered since. */
   next(): Answer[] {
-    this.#open();
+    this.#fd ??= openLog(this.#path);
     const answers: Answer[] = [];
     for (let block = 0, from = -1; block < BLOCKS_MAX && from !== this.#position; block += 1) {
       from = this.#position;
@@ -125,10 +125,6 @@ export class AccessLog {
   close(): void {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
-  }
-
-  #open(): void {
-    this.#fd ??= openLog(this.#path);
   }
 
   #read(end = Number.POSITIVE_INFINITY): Answer[] {

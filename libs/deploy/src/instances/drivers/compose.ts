@@ -5,8 +5,8 @@ import { isThere, makeFolder, readTextIfThere } from '@runner/common/files/read'
 import { writeWhole } from '@runner/common/files/write';
 import { existingEnvFile, writeEnvFile } from '../env-file.ts';
 import { ask, askNow } from './ask.ts';
-import { isPid, processesBeside } from './control-group.ts';
 import { type Asked, appFolderOf, type Driver, ownName, runFor, type Target } from './driver.ts';
+import { isPid, processesBeside } from './unit-state.ts';
 
 type Compose = StartOf<'compose'>;
 

@@ -1,11 +1,12 @@
-/** The units of an app: their names, and what systemd says of them. */
-import { statSync } from 'node:fs';
+/** The units of an app: their names, what systemd says of them, and the processes in their control groups. */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Restarts } from '@runner/common/apps/instance-summary';
 import { SLOTS, type SlotName } from '@runner/common/apps/slots';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { StartOf } from '@runner/common/deploy-file/start';
+import { orElse } from '@runner/common/foundation/attempt';
 import { ask } from './ask.ts';
-import { isPid, membersOf } from './control-group.ts';
 import type { InstanceStatus, Target } from './driver.ts';
 
 export type Systemd = StartOf<'systemd'>;
@@ -127,4 +128,28 @@ export function statusIn(value: Properties): InstanceStatus {
   const active = value('ActiveState');
   if (active === '' || isDone(active, value)) return 'unknown';
   return ALIVE.includes(active) && value('SubState') !== 'auto-restart' ? 'running' : 'stopped';
+}
+
+/** Pids of a control group; empty if it cannot be read, as with cgroups of version 1. */
+function membersOf(group: string): number[] {
+  // The topmost one is no supervisor's.
+  if (group === '' || group === '/') return [];
+  return linesOf(join('/sys/fs/cgroup', group, 'cgroup.procs'))
+    .map(Number)
+    .filter(isPid);
+}
+
+/** The process and all others of its control group. */
+export function processesBeside(pid: number): number[] {
+  const [group] = linesOf(`/proc/${pid}/cgroup`).filter((line) => line.startsWith('0::'));
+  return [pid, ...membersOf(group?.slice('0::'.length) ?? '')];
+}
+
+/** Whether the supervisor named a process: it prints 0 when nothing runs. */
+export function isPid(pid: number): boolean {
+  return Number.isInteger(pid) && pid > 0;
+}
+
+function linesOf(path: string): string[] {
+  return orElse(() => readFileSync(path, 'latin1').split('\n'), []);
 }
