@@ -31,6 +31,14 @@ export function failureIn(action: () => void): Failure | undefined {
   }
 }
 
+/** For `catch`: a Failure becomes what `answer` makes of it. Any other error passes through. */
+export function onFailure<T>(answer: (failure: Failure) => T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof Failure) return answer(error);
+    throw error;
+  };
+}
+
 /** What `action` returns; an operating-system error becomes the Failure `cannot <doing>: …`, as of `systemFailure`. */
 export function orFail<T>(action: () => T, doing: string, otherwise?: FailureCode): T {
   try {

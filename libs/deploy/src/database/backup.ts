@@ -21,11 +21,11 @@ import { Secret } from '@runner/common/secrets/secret';
 import { changeOwnState } from '../journal/journal.ts';
 import { type Operation, say } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
-import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
+import { refused } from './context.ts';
 import { query } from './query.ts';
 import { requireSpace, sizeWords } from './space.ts';
-import { runTool } from './tools.ts';
+import { runTool, type ToolLimits } from './tools.ts';
 
 /** Backups that an app remembers: more than releases are kept. */
 const REMEMBERED = 100;
@@ -101,31 +101,31 @@ async function write(op: Operation, { address, timeout }: BackupSource): Promise
   } catch (error) {
     rmSync(path, { force: true });
     if (!(error instanceof Failure)) throw error;
-    const blame = op.signal.aborted ? 'operator' : 'server';
-    const words = `migrate: the database could not be backed up: ${op.redact(error.message)}`;
-    throw new StepFailure('migrate', words, { blame });
+    const words = `the database could not be backed up: ${op.redact(error.message)}`;
+    throw refused(words, op.signal.aborted ? 'operator' : 'server');
   }
 }
 
-type DumpLimits = Required<Pick<Parameters<typeof runTool>[3] & object, 'output' | 'timeout'>> & {
-  readonly signal: AbortSignal;
+const DUMP = {
+  postgres: ['-Fc', '-Z1', '-w', '--lock-wait-timeout=5s'],
+  mysql: [
+    ...['--loose-set-gtid-purged=OFF', '--loose-column-statistics=0'],
+    ...['--routines', '--triggers', '--events', '--hex-blob', '--no-tablespaces'],
+    ...['--single-transaction', '--quick', '--default-character-set=utf8mb4'],
+  ],
 };
 
-async function dumpTo(op: Operation, address: DatabaseAddress, limits: DumpLimits): Promise<void> {
+async function dumpTo(
+  op: Operation,
+  address: DatabaseAddress,
+  limits: ToolLimits & Required<Pick<ToolLimits, 'output'>>,
+): Promise<void> {
   const { kind } = address;
-  if (kind === 'postgres') {
-    const args = ['-Fc', '-Z1', '-w', '--lock-wait-timeout=5s'];
-    await runTool(address, 'dump', { args }, limits);
-    return;
-  }
-  if (kind === 'mysql') {
-    const loose = ['--loose-set-gtid-purged=OFF', '--loose-column-statistics=0'];
-    const all = ['--routines', '--triggers', '--events', '--hex-blob', '--no-tablespaces'];
-    const how = ['--single-transaction', '--quick', '--default-character-set=utf8mb4'];
-    await runTool(address, 'dump', { args: [...loose, ...all, ...how] }, limits);
-    return;
-  }
   const { output, ...rest } = limits;
+  if (kind !== 'sqlite') {
+    await runTool(address, 'dump', { args: DUMP[kind] }, limits);
+    return;
+  }
   await inTemporary(op, async (temporary) => {
     const copy = join(temporary, 'copy.sqlite');
     await query(address, `VACUUM INTO '${copy.replaceAll("'", "''")}'`, { ...rest, temporary });

@@ -3,7 +3,7 @@ import type { MigrationRules } from '@runner/common/deploy-file/migrate';
 import type { Target } from '../instances/drivers/driver.ts';
 import { hookEnvironment } from '../instances/hooks.ts';
 import type { Deploy, Operation } from '../journal/operation.ts';
-import { shellStep } from '../run/step.ts';
+import { type Blame, StepFailure, shellStep } from '../run/step.ts';
 import { type DatabaseAddress, databaseAddress } from './address.ts';
 
 /** What a migration has at hand. */
@@ -41,6 +41,10 @@ export function stepFor(
   const { timeout } = rules;
   return shellStep({ stage: 'migrate', command, cwd: folder, env, timeout, confinement });
 }
+
+/** Why it does not go on, in words after `migrate: `. */
+export const refused = (words: string, blame: Blame = 'operator') =>
+  new StepFailure('migrate', `migrate: ${words}`, { blame });
 
 /** Whether a version of the app is active. */
 export const hasVersion = ({ app }: Pick<Deploy, 'app'>) =>

@@ -22,7 +22,7 @@ import { addressOf, type MigrationContext, stepFor } from './context.ts';
 import { keptVersions } from './kept.ts';
 import { isEnded, leftElsewhere, notedEnd } from './killed.ts';
 import { keepLook } from './last-look.ts';
-import { lockDatabase } from './lock.ts';
+import { underDatabaseLock } from './lock.ts';
 import { backUp } from './migrate.ts';
 import { noteBegin, noteEnd, readNote } from './note.ts';
 import { lookAtSchema } from './schema.ts';
@@ -73,9 +73,8 @@ export async function contractIfDue(op: Deploy): Promise<void> {
 
 /** Not of the deploy after which it runs, which is about another commit. */
 function recordContract(op: Operation & Pick<Deploy, 'commit'>, version: string): void {
-  const { io, app, redact, deployId, trigger, user, approval, commit } = op;
-  const origin = { io, app, redact, deployId, trigger, user, approval, commit, version };
-  const instances = Object.keys(app.instances).slice(0, 1);
+  const origin = { ...op, version, about: {} };
+  const instances = Object.keys(op.app.instances).slice(0, 1);
   recordAnyway(op, eventsOf({ origin, kind: 'ContractRun', instances }, { deploy_id: null }));
 }
 
@@ -92,19 +91,18 @@ export async function runContract(op: Operation, due: DueContract): Promise<stri
   return contract({ op: own, target, rules, address }, due);
 }
 
-async function contract(
+function contract(
   context: MigrationContext,
   { of: { commit, version, deploy_id }, command }: DueContract,
 ): Promise<string | undefined> {
   const { op, rules, address } = context;
-  const lock = await lockDatabase(op, address, rules.timeout);
-  try {
+  return underDatabaseLock(op, address, rules.timeout, async () => {
     const left = await readNote(address);
     await leftElsewhere(context, undefined, left);
     const restore = await backUp(context);
     const at = op.io.now().toISOString();
-    const started = { commit, version, at, database: address.fingerprint, contract: true as const };
-    const migrating = { ...started, deploy_id };
+    const { fingerprint: database } = address;
+    const migrating = { commit, version, at, database, contract: true as const, deploy_id };
     changeOwnState(op, (app) => ({ ...app, migrating }));
     const note = await noteBegin(context, left, migrating);
     const title = `contract of ${version}: ${command}`;
@@ -125,7 +123,5 @@ async function contract(
     });
     if (restore !== undefined) say(op, `to restore what was before the contract: ${restore}`);
     return restore;
-  } finally {
-    lock.release();
-  }
+  });
 }

@@ -12,8 +12,8 @@ import { recordedEnd } from '../journal/given-id.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { reported } from '../report/reporter.ts';
 import { describeExit, type ProcessExit } from '../run/child.ts';
-import { type Blame, StepFailure, tryStep } from '../run/step.ts';
-import { type MigrationContext, stepFor } from './context.ts';
+import { StepFailure, tryStep } from '../run/step.ts';
+import { type MigrationContext, refused, stepFor } from './context.ts';
 import { type MigrationNote, noteEnd } from './note.ts';
 import { stillRuns } from './still-runs.ts';
 
@@ -30,18 +30,19 @@ export async function leftByAKill(
   note: MigrationNote,
 ): Promise<string | undefined> {
   const { op, address } = context;
-  const app = startedOn(context, address.fingerprint);
+  const isHere = ({ migrating }: AppState) => migrating?.database === address.fingerprint;
+  const app = listApps(op.paths).apps.find(isHere);
   const elsewhere = await leftElsewhere(context, answer, note);
   if (!app?.migrating) {
-    if (answer && !elsewhere) throw refused(`migrate: no migration of ${op.app.app} was killed`);
+    if (answer && !elsewhere) throw refused(`no migration of ${op.app.app} was killed`);
     return answer === 'yes' ? `${elsewhere}; an operator says that it is in` : undefined;
   }
   const { contract: isContract, deploy_id } = app.migrating;
   // Only its own app can answer.
-  if (app.app !== op.app.app) throw unanswered(op, app);
+  if (app.app !== op.app.app) throw unanswered(op.paths, app);
   const running = await stillRuns(context, app.migrating.at);
   const { words } = leftMigration(app) as LeftMigration;
-  if (running !== undefined) throw refused(`migrate: ${words}; ${running}`);
+  if (running !== undefined) throw refused(`${words}; ${running}`);
   const found = answer ?? (await askApplied(context, app));
   if (found === 'no' || isContract) {
     const contracted = { ...(isContract && found === 'yes' && { contracted: deploy_id }) };
@@ -79,16 +80,16 @@ export async function leftElsewhere(
     const typed = `runner deploy ${word(app)} --migrated yes|no`;
     const here = `if ${server} is gone, here: ${withApprovals(op.paths, app, [], typed)}`;
     // It ends without a new commit: the timer tries again, less and less often.
-    throw refused(`migrate: ${words}: on ${server} ${hint}; ${here}`, 'server');
+    throw refused(`${words}: on ${server} ${hint}; ${here}`, 'server');
   }
   const running = await stillRuns(context, at);
-  if (running !== undefined) throw refused(`migrate: ${words}; ${running}`);
+  if (running !== undefined) throw refused(`${words}; ${running}`);
   return words;
 }
 
 /** The same before anything is built, for an app that no command can answer for; undefined: it may go on. */
 export function undecided(
-  place: { readonly paths: Paths },
+  paths: Paths,
   app: AppState,
   { migrate }: DeployFile,
   answer: KilledAnswer | undefined,
@@ -97,7 +98,7 @@ export function undecided(
   if (!migrating || !migrate || answer) return undefined;
   const isAsked = !migrating.backup && !migrating.contract;
   if (migrate.applied !== undefined && isAsked) return undefined;
-  return unanswered(place, app, false);
+  return unanswered(paths, app, false);
 }
 
 /** Throws `usage` for an answer that no one has asked for. */
@@ -130,42 +131,27 @@ export async function notedEnd(
   const blame = app.migrating?.asks && !exit.interrupted ? 'commit' : 'operator';
   // Without an answer now: it is asked again before anything else.
   const running = await stillRuns(context, app.migrating?.at ?? '').catch(() => undefined);
-  const words = `${wordsOf(op, app)}${running === undefined ? '' : `; ${running}`}`;
-  return new StepFailure('migrate', words, { blame, output, ended: step });
+  const words = `${wordsOf(op.paths, app)}${running === undefined ? '' : `; ${running}`}`;
+  return new StepFailure('migrate', `migrate: ${words}`, { blame, output, ended: step });
 }
 
-function wordsOf(
-  { paths }: { readonly paths: Paths },
-  app: AppState,
-  asks?: false,
-  asked = '',
-): string {
+function wordsOf(paths: Paths, app: AppState, asks?: false, asked = ''): string {
   const { words, hint } = leftQuestion(paths, app, asks) as LeftMigration;
-  return `migrate: ${words}${asked}: ${hint}`;
+  return `${words}${asked}: ${hint}`;
 }
 
-function unanswered(...about: Parameters<typeof wordsOf>): StepFailure {
-  return refused(wordsOf(...about));
-}
-
-function refused(words: string, blame: Blame = 'operator'): StepFailure {
-  return new StepFailure('migrate', words, { blame });
-}
-
-function startedOn({ op }: MigrationContext, database: string): AppState | undefined {
-  return listApps(op.paths).apps.find(({ migrating }) => migrating?.database === database);
-}
+const unanswered = (...about: Parameters<typeof wordsOf>) => refused(wordsOf(...about));
 
 /** Asks the command that looks into the tool's own table. */
 async function askApplied(context: MigrationContext, app: AppState): Promise<KilledAnswer> {
   const { op, rules } = context;
   const { applied } = rules;
   if (applied === undefined || app.migrating?.backup !== undefined || app.migrating?.contract)
-    throw unanswered(op, app, false);
+    throw unanswered(op.paths, app, false);
   const { exit } = await reported(op.reporter, `applied: ${applied}`, () =>
     tryStep(op.log, op.signal, stepFor(context, applied)),
   );
   if (exit.code === 0) return 'yes';
   if (exit.code === 1) return 'no';
-  throw unanswered(op, app, false, `; \`${applied}\` ${describeExit(exit, rules.timeout)}`);
+  throw unanswered(op.paths, app, false, `; \`${applied}\` ${describeExit(exit, rules.timeout)}`);
 }

@@ -25,11 +25,12 @@ import {
   hasVersion,
   isFirst,
   type MigrationContext,
+  refused,
   stepFor,
 } from './context.ts';
 import { isEnded, type KilledAnswer, leftByAKill, notedEnd } from './killed.ts';
 import { keepLook, lastLook, withOthers } from './last-look.ts';
-import { lockDatabase } from './lock.ts';
+import { underDatabaseLock } from './lock.ts';
 import { type MigrationNote, noteBegin, noteEnd, readNote } from './note.ts';
 import { NOT_REHEARSED, rehearse } from './rehearsal-step.ts';
 import {
@@ -58,7 +59,7 @@ export function migrationSteps(
   return [{ stage: 'migrate', run: () => migrate(op, target, rules, answer) }];
 }
 
-async function migrate(
+function migrate(
   op: Deploy,
   target: Target,
   rules: MigrationRules,
@@ -66,8 +67,7 @@ async function migrate(
 ): Promise<void> {
   const address = addressOf(target, rules.database);
   const context = { op, target, rules, address };
-  const lock = await lockDatabase(op, address, rules.timeout);
-  try {
+  return underDatabaseLock(op, address, rules.timeout, async () => {
     const note = await readNote(address);
     const isIn = await leftByAKill(context, answer, note);
     const keepAnswer = () => {
@@ -93,13 +93,9 @@ async function migrate(
     }
     // As the answer has left them.
     const { results } = isIn ? await readNote(address) : note;
-    await migrateLocked(
-      { ...context, op: { ...op, app: requireApp(op.paths, op.app.app) } },
-      { results },
-    );
-  } finally {
-    lock.release();
-  }
+    const now = { ...op, app: requireApp(op.paths, op.app.app) };
+    await migrateLocked({ ...context, op: now }, { results });
+  });
 }
 
 async function migrateLocked(context: MigrationContext, left: MigrationNote): Promise<void> {
@@ -109,22 +105,18 @@ async function migrateLocked(context: MigrationContext, left: MigrationNote): Pr
   if (!before.catalogue && rules.isRehearsed && !isFirst(context)) await requireDatabase(address);
   const expected = rules.isRehearsed ? await rehearse(context) : NOT_REHEARSED;
   if (expected.isSameSchema && (await lookAtSchema(address)).text !== before.text)
-    throw new StepFailure(
-      'migrate',
-      `migrate: the command does not use ${rules.database}: its rehearsal on a copy changed the database itself; make it use the variable, or set rehearse: false`,
+    throw refused(
+      `the command does not use ${rules.database}: its rehearsal on a copy changed the database itself; make it use the variable, or set rehearse: false`,
+      'commit',
     );
   const restore = expected.isSame ? undefined : await backUp(context);
-  const { commit, version, deployId: deploy_id } = op;
-  const database = address.fingerprint;
-  const started = { deploy_id, commit, version, database };
-  const at = op.io.now().toISOString();
   const command = commandOf(context);
-  const more = {
+  const migrating = {
+    ...begunNow(context),
     ...(rules.applied !== undefined && { asks: true as const }),
     ...(isFirst(context) && { first: true as const }),
   };
-  const migrating = { ...started, at, ...more };
-  changeOwnState(op, (app) => ({ ...app, database, migrating }));
+  changeOwnState(op, (app) => ({ ...app, database: address.fingerprint, migrating }));
   const note = await noteBegin(context, left, migrating);
   const title = `migrate: ${command}`;
   const run = async () => {
@@ -158,6 +150,12 @@ async function migrateLocked(context: MigrationContext, left: MigrationNote): Pr
     say(op, 'there is no backup of the database as it was: backup: auto would make one');
 }
 
+/** What names a migration, and its time. */
+function begunNow({ op, address: { fingerprint: database } }: MigrationContext) {
+  const { commit, version, deployId: deploy_id } = op;
+  return { deploy_id, commit, version, at: op.io.now().toISOString(), database };
+}
+
 /** Returns how to restore it: of a command the last line that it prints. */
 export async function backUp(context: MigrationContext): Promise<string | undefined> {
   const { op, rules, address } = context;
@@ -189,12 +187,10 @@ function remember(
     seen,
   }: { restore?: string | undefined; isIn: boolean; seen: string | undefined },
 ): void {
-  const { op, address } = context;
-  const { fingerprint: database } = address;
-  const { commit, version, deployId: deploy_id } = op;
-  const at = op.io.now().toISOString();
+  const { op } = context;
   const tried = currentOf(context)?.commit;
-  const own = {
+  const migration: Migration = {
+    ...begunNow(context),
     ...(isProven && tried
       ? { verdict: 'proven' as const, tried, otherwise: verdict }
       : { verdict }),
@@ -202,12 +198,11 @@ function remember(
     ...(restore && { restore }),
     ...(!hasVersion(op) && { first: true as const }),
   };
-  const migration: Migration = { deploy_id, commit, version, at, database, ...own };
   changeOwnState(op, (app) => ({
     ...app,
     migrating: null,
     ...(seen !== undefined && { database_seen: seen }),
-    ...(isIn && app.migrating?.first && { first_run: deploy_id }),
+    ...(isIn && app.migrating?.first && { first_run: op.deployId }),
     ...(!isSame && {
       migrations: [
         ...(app.migrations ?? []),

@@ -5,7 +5,7 @@
  */
 import { hostname } from 'node:os';
 import type { Migration, StartedMigration } from '@runner/common/apps/database';
-import { Failure } from '@runner/common/foundation/failure';
+import { onFailure } from '@runner/common/foundation/attempt';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { isObject, jsonObject } from '@runner/common/text/json';
 import { type Operation, say } from '../journal/operation.ts';
@@ -85,10 +85,7 @@ export async function readNote(address: DatabaseAddress): Promise<MigrationNote>
 }
 
 const asked = (address: DatabaseAddress, sql: string) =>
-  query(address, sql).catch((error) => {
-    if (error instanceof Failure) return [];
-    throw error;
-  });
+  query(address, sql).catch(onFailure(() => []));
 
 /** Whether these fields, the server and the deploy are texts that are safe to print. */
 function isNoted<T>(value: unknown, fields: readonly string[]): value is T {
@@ -96,10 +93,7 @@ function isNoted<T>(value: unknown, fields: readonly string[]): value is T {
   return isObject(value) && [...fields, 'server', 'deploy_id'].every((name) => isText(value[name]));
 }
 
-interface NotePlace {
-  readonly op: Operation;
-  readonly address: DatabaseAddress;
-}
+type NotePlace = { readonly op: Operation } & Pick<MigrationContext, 'address'>;
 
 /** Before the command: until it has ended, each server finds this. Returns the note as it is then. */
 export async function noteBegin(
@@ -160,11 +154,6 @@ async function write(address: DatabaseAddress, note: MigrationNote) {
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   const hex = Buffer.from(ascii).toString('hex');
-  try {
-    await query(address, WRITE[kind](hex));
-    return undefined;
-  } catch (error) {
-    if (error instanceof Failure) return error.message;
-    throw error;
-  }
+  const why = onFailure(({ message }) => message);
+  return query(address, WRITE[kind](hex)).then(() => undefined, why);
 }

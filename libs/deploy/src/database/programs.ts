@@ -1,6 +1,4 @@
 /** The programs of a kind of database, and the arguments and environment that name one. */
-import type { Env } from '@runner/common/foundation/io';
-import { onPath } from '../instances/drivers/availability.ts';
 import type { DatabaseAddress, DatabaseServer } from './address.ts';
 
 /** The programs of a kind: the first that is installed is used. */
@@ -17,14 +15,6 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
 /** The programs that do as a tool. */
 export const programsOf = (kind: DatabaseAddress['kind'], tool: DatabaseTool) =>
   PROGRAMS[`${kind} ${tool}`] ?? [];
-
-/** The programs of a kind, for its copies and backups, that are not on PATH. */
-export function missingTools(kind: DatabaseAddress['kind'], { PATH = '' }: Env): string[] {
-  const needed = [programsOf(kind, 'client'), programsOf(kind, 'dump')];
-  return needed
-    .filter((names) => names.length > 0 && !names.some((name) => onPath(name, { PATH })))
-    .map((names) => names.join(' or '));
-}
 
 /** Settings of a PostgreSQL URL that libpq takes from its environment. */
 const LIBPQ = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'channel_binding'];

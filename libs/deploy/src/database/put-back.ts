@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeStream } from '@runner/backup/backup';
 import { namesIn } from '@runner/common/files/read';
+import { onFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Operation } from '../journal/operation.ts';
 import { type DatabaseAddress, otherDatabase } from './address.ts';
@@ -134,11 +135,11 @@ export async function refuseOthers(op: Operation, { address }: BackupSource, id:
     // To make its own a user needs no right to make views.
     if (by.replaceAll('`', '') === own) continue;
     const make = `CREATE OR REPLACE DEFINER=${by} VIEW runner_try AS SELECT 1;\nDROP VIEW runner_try;`;
-    await query(address, make).catch((error) => {
-      if (!(error instanceof Failure)) throw error;
+    const refused = onFailure(({ code, message }) => {
       const words = `the user of the database may not make again what ${by} has made`;
-      throw new Failure(error.code, `${words}: ${error.message}`);
+      throw new Failure(code, `${words}: ${message}`);
     });
+    await query(address, make).catch(refused);
   }
 }
 

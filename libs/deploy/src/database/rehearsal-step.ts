@@ -10,9 +10,9 @@ import { reported } from '../report/reporter.ts';
 import { describeExit, succeeded } from '../run/child.ts';
 import { StepFailure, tryStep } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
-import { commandOf, type MigrationContext, stepFor } from './context.ts';
+import { commandOf, type MigrationContext, refused, stepFor } from './context.ts';
+import { query } from './query.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
-import { lookAtServer, type ServerWide, serverChanges } from './server-wide.ts';
 import { requireSpace, sizeWords } from './space.ts';
 
 /** Changes of a server that are named. */
@@ -24,14 +24,45 @@ export const NOT_REHEARSED: RehearsalResult = {
   rewrites: [],
 };
 
+/** Settings and roles of the whole server. Columns: what, and its value or a hash of it, which may be a secret. */
+const SERVER_WIDE = {
+  postgres: `
+SELECT concat_ws(' ', 'the setting', split_part(setting, '=', 1), 'of role ' || nullif(setrole, 0)::regrole,
+    'of database ' || datname), md5(setting)
+  FROM pg_db_role_setting CROSS JOIN unnest(setconfig) AS setting LEFT JOIN pg_database d ON d.oid = setdatabase
+  WHERE setdatabase = 0 OR datname = current_database()
+UNION ALL SELECT 'the role ' || rolname, md5(concat_ws(' ', rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin,
+    rolreplication, rolbypassrls, rolconnlimit, rolvaliduntil)) FROM pg_roles
+UNION ALL SELECT concat_ws(' ', 'that', member::regrole, 'is a member of', roleid::regrole), '' FROM pg_auth_members`,
+  mysql: 'SHOW GLOBAL VARIABLES',
+};
+/** What servers of MySQL change on their own. */
+const MOVING = /^(?:gtid|wsrep|rpl|timestamp|last_)/;
+
+/** By what it is. Throws a Failure. */
+async function lookAtServer(address: DatabaseAddress): Promise<ReadonlyMap<string, string>> {
+  const { kind } = address;
+  const rows = kind === 'sqlite' ? [] : await query(address, SERVER_WIDE[kind]);
+  const named = rows.map(([what = '', value = '']) => [what, value] as const);
+  if (kind === 'postgres') return new Map(named);
+  const still = named.filter(([name]) => !MOVING.test(name));
+  return new Map(still.map(([name, value]) => [`the variable ${name}`, value]));
+}
+
 /** Throws a StepFailure if a rehearsal has changed more than the copy. */
-async function refuseServerWide(address: DatabaseAddress, before: ServerWide | undefined) {
-  const changes = before ? serverChanges(before, await lookAtServer(address)) : [];
+async function refuseServerWide(
+  address: DatabaseAddress,
+  before: ReadonlyMap<string, string> | undefined,
+) {
+  const after = before && (await lookAtServer(address));
+  if (!before || !after) return;
+  const all = [...new Set([...before.keys(), ...after.keys()])];
+  const changes = all.filter((what) => before.get(what) !== after.get(what));
   if (changes.length === 0) return;
   const what = harmlessLine(changes.slice(0, CHANGES_MAX).join(', '));
-  throw new StepFailure(
-    'migrate',
-    `migrate: its rehearsal on a copy changed the server itself: ${what}; undo that, and change it by hand or set rehearse: false`,
+  throw refused(
+    `its rehearsal on a copy changed the server itself: ${what}; undo that, and change it by hand or set rehearse: false`,
+    'commit',
   );
 }
 

@@ -108,8 +108,7 @@ async function tried(
     if (signal.aborted) throw new Failure('interrupted', 'interrupted');
     if (!ok) return { ...found, verdict: 'broken', reasons: [words, ...found.reasons] };
     const touched = await watch.touched(await readCatalogue(copy, limits));
-    const hasWritten = touched !== 'unknown' && touched.length > 0 && !watch.problem();
-    if (!hasWritten)
+    if (touched.length === 0 || watch.problem())
       return add('the check of the version before writes nothing: it proves nothing');
     // It does not try everything that may be missed.
     if (found.verdict === 'broken') return add('the check of the version before still passes');

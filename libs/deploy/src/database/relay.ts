@@ -5,16 +5,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { type DatabaseAddress, serverOf } from './address.ts';
 
-/** A relay to a server. */
-export interface StatementRelay {
-  readonly address: DatabaseAddress;
-  /** The statements that arrived. */
-  readonly statements: string[];
-  /** Whether a statement was stopped because it names the database in production. */
-  readonly isStopped: () => boolean;
-  close(): void;
-}
-
 const [USE, QUERY, PREPARE] = [0x02, 0x03, 0x16];
 /** Capabilities that hide statements, low and high half: compression, TLS; zstd, attributes of statements. */
 const HIDING = [0x0820, 0x0c00] as const;
@@ -54,10 +44,7 @@ function commandReader(take: (statement: string) => void) {
 }
 
 /** Listens on a free port of 127.0.0.1. `production`: the database that no statement may name. */
-export async function startRelay(
-  address: DatabaseAddress,
-  production: string,
-): Promise<StatementRelay> {
+export async function startRelay(address: DatabaseAddress, production: string) {
   const { host, port } = serverOf(address.url, 'mysql');
   const statements: string[] = [];
   const open = new Set<Socket>();
@@ -96,8 +83,10 @@ export async function startRelay(
     .replace(/^([^:]+:\/\/(?:[^/?#]*@)?)[^/?#@]*/, `$1${place}`)
     .replace(/([?&])(?:socket|unix_socket|socketPath|host|port)=[^&]*&?/g, '$1');
   return {
-    address: { ...address, url },
+    url,
+    /** Those that arrived so far. */
     statements,
+    /** Whether one was stopped because it names the database in production. */
     isStopped: () => isStopped,
     close() {
       server.close();

@@ -6,6 +6,7 @@ import { nextOrder } from '@runner/common/apps/order';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { isThere } from '@runner/common/files/read';
+import { onFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
@@ -24,9 +25,9 @@ import type { Step } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
 import { runStep, StepFailure, shellStep } from '../run/step.ts';
 import { type BackupSource, makeBackup } from './backup.ts';
-import { addressOf } from './context.ts';
+import { addressOf, refused } from './context.ts';
 import { forgetLook } from './last-look.ts';
-import { lockDatabase } from './lock.ts';
+import { underDatabaseLock } from './lock.ts';
 import { noteRestored, readNote } from './note.ts';
 import { MADE, putBack, refuseOthers } from './put-back.ts';
 import { query } from './query.ts';
@@ -70,23 +71,20 @@ async function restore(
     refuseInUse(op, op.app.app, backup.database);
     // A file that was lost is made again, where the app may make one.
     if (isUnmade(source.address)) {
-      const { outerEnv, release: cwd, confine } = target;
-      const command = 'umask 027; : >> "$RUNNER_DATABASE"';
-      const env = { ...outerEnv, RUNNER_DATABASE: source.address.name };
-      const how = {
-        stage: 'migrate' as const,
-        cwd,
+      const make = shellStep({
+        stage: 'migrate',
+        command: 'umask 027; : >> "$RUNNER_DATABASE"',
+        cwd: target.release,
+        env: { ...target.outerEnv, RUNNER_DATABASE: source.address.name },
         timeout: PATIENCE,
-        confinement: confine('hook'),
-      };
-      await runStep(op.log, op.signal, shellStep({ ...how, command, env }));
+        confinement: target.confine('hook'),
+      });
+      await runStep(op.log, op.signal, make);
     }
     const made = await makeBackup(op, source);
     // Also what is there now: it may have to come back.
     for (const id of [backup.deploy_id, op.deployId])
-      await refuseOthers(op, source, id).catch((error) => {
-        throw notRestored(op, error);
-      });
+      await refuseOthers(op, source, id).catch(notRestored(op));
     const before = await stateOf(source);
     noteRestore(op, backup.deploy_id);
     try {
@@ -106,12 +104,8 @@ async function restore(
 async function stateOf({ address }: BackupSource): Promise<string | undefined> {
   const { kind } = address;
   if (kind === 'mysql') return undefined;
-  try {
-    return (await query(address, kind === 'postgres' ? MADE : 'SELECT 1')).join();
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return undefined;
-  }
+  const rows = query(address, kind === 'postgres' ? MADE : 'SELECT 1');
+  return (await rows.catch(onFailure(() => undefined)))?.join();
 }
 
 /** Undoes it: the database becomes what it was before the rollback, with all that was written until then. */
@@ -133,23 +127,15 @@ async function onDatabase(
   body: (source: BackupSource) => Promise<void>,
 ): Promise<void> {
   const address = addressOf(target, variable);
-  if (address.fingerprint !== database)
-    throw new StepFailure('migrate', `migrate: ${variable} leads to another database now`, {
-      blame: 'operator',
-    });
-  const lock = await lockDatabase(op, address, PATIENCE);
-  try {
-    await body({ address, variable, timeout: PATIENCE });
-  } finally {
-    lock.release();
-  }
+  if (address.fingerprint !== database) throw refused(`${variable} leads to another database now`);
+  const source = { address, variable, timeout: PATIENCE };
+  await underDatabaseLock(op, address, PATIENCE, () => body(source));
 }
 
-function notRestored(op: Operation, error: unknown): unknown {
-  if (!(error instanceof Failure)) return error;
-  const words = `migrate: the database could not be restored: ${op.redact(error.message)}`;
-  return new StepFailure('migrate', words, { blame: 'server' });
-}
+const notRestored = ({ redact }: Operation) =>
+  onFailure(({ message }) => {
+    throw refused(`the database could not be restored: ${redact(message)}`, 'server');
+  });
 
 /** Puts a backup in; the state says so before and after. Until it is in, nothing is migrated. */
 async function replace(
@@ -162,12 +148,8 @@ async function replace(
   const left = await readNote(source.address);
   const started = { deploy_id: op.deployId, commit, version, at, database, backup: id };
   changeOwnState(op, (app) => ({ ...app, migrating: started }));
-  try {
-    const title = `restore the database as of ${backup.at}`;
-    await reported(op.reporter, title, () => putBack(op, source, id));
-  } catch (error) {
-    throw notRestored(op, error);
-  }
+  const title = `restore the database as of ${backup.at}`;
+  await reported(op.reporter, title, () => putBack(op, source, id)).catch(notRestored(op));
   const { io, paths } = op;
   const { migrating: killed } = backup;
   const seen = await noteRestored({ op, address: source.address }, left, killed);

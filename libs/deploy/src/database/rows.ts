@@ -17,15 +17,15 @@ export interface RowsRequest extends ToolLimits {
   readonly gaining?: readonly string[] | undefined;
 }
 
-/** Watches a copy during a migration. */
-export interface RowsWatch {
-  /** The URL for the migration. */
-  readonly url: string;
-  /** Tables of before whose rows are changed, and new ones that have rows. */
-  touched(after: Catalogue): Promise<readonly string[] | 'unknown'>;
+/** Watches the tables of a copy during a migration. */
+interface TablesWatch {
+  /** The URL for the migration, if it is another one. */
+  readonly url?: string;
+  /** Those whose rows are changed. */
+  changed(after: Catalogue): Promise<readonly string[]>;
   /** Why the run says nothing of the migration; undefined as a rule. */
-  problem(): string | undefined;
-  close(): void;
+  problem?(): string | undefined;
+  close?(): void;
 }
 
 /** Of these tables those that have rows. */
@@ -91,20 +91,15 @@ async function watchPostgres(
   address: DatabaseAddress,
   before: Catalogue,
   limits: RowsRequest,
-): Promise<RowsWatch> {
-  const tables = tablesOf(before);
-  const seen = await filled(address, tables, limits);
+): Promise<TablesWatch> {
+  const seen = await filled(address, tablesOf(before), limits);
   await query(address, triggersFor(limits.gaining ?? []), limits);
   return {
-    url: address.url,
-    async touched(after) {
+    async changed() {
       const noted = (await query(address, NOTED, limits)).map(([name = '']) => name);
       const read = (await query(address, READ, limits)).map(([name = '']) => name);
-      const fresh = await filled(address, others(tablesOf(after), tables), limits);
-      return [...noted, ...read.filter((name) => !seen.includes(name)), ...fresh];
+      return [...noted, ...others(read, seen)];
     },
-    problem: () => undefined,
-    close() {},
   };
 }
 
@@ -112,16 +107,13 @@ async function watchMysql(
   address: DatabaseAddress,
   before: Catalogue,
   limits: RowsRequest,
-): Promise<RowsWatch> {
+): Promise<TablesWatch> {
   const tables = tablesOf(before);
   const unseen = others(tables, await filled(address, tables, limits));
   const relay = await startRelay(address, limits.production);
   return {
-    url: relay.address.url,
-    async touched(after) {
-      const fresh = await filled(address, others(tablesOf(after), tables), limits);
-      return [...tablesWritten(relay.statements, tables, unseen), ...fresh];
-    },
+    url: relay.url,
+    changed: async () => tablesWritten(relay.statements, tables, unseen),
     problem() {
       if (relay.isStopped()) return 'the migration names the database of production';
       return relay.statements.length === 0
@@ -136,7 +128,7 @@ async function watchSqlite(
   address: DatabaseAddress,
   before: Catalogue,
   limits: ToolLimits,
-): Promise<RowsWatch> {
+): Promise<TablesWatch> {
   const tables = tablesOf(before);
   const hashes = async (now: Catalogue) => {
     const texts = tables.flatMap((table) => {
@@ -152,29 +144,28 @@ async function watchSqlite(
   };
   const old = new Map((await hashes(before)) as [string, string][]);
   return {
-    url: address.url,
-    async touched(after) {
+    async changed(after) {
       const now = await hashes(after);
-      const fresh = await filled(address, others(tablesOf(after), tables), limits);
-      return [
-        ...now.filter(([name = '', hash]) => old.get(name) !== hash).map(([name = '']) => name),
-        ...fresh,
-      ];
+      return now.filter(([name = '', hash]) => old.get(name) !== hash).map(([name = '']) => name);
     },
-    problem: () => undefined,
-    close() {},
   };
 }
 
 const WATCHES = { postgres: watchPostgres, mysql: watchMysql, sqlite: watchSqlite };
 
 /** Prepares a copy and watches it. */
-export async function watchRows(
-  address: DatabaseAddress,
-  before: Catalogue,
-  request: RowsRequest,
-): Promise<RowsWatch> {
+export async function watchRows(address: DatabaseAddress, before: Catalogue, request: RowsRequest) {
   const { kind } = address;
   if (request.isSeeded && kind !== 'sqlite') await seed(address, before, request);
-  return WATCHES[kind](address, before, request);
+  const watch: TablesWatch = await WATCHES[kind](address, before, request);
+  return {
+    url: watch.url ?? address.url,
+    /** Tables of before whose rows are changed, and new ones that have rows. */
+    async touched(after: Catalogue): Promise<readonly string[]> {
+      const fresh = others(tablesOf(after), tablesOf(before));
+      return [...(await watch.changed(after)), ...(await filled(address, fresh, request))];
+    },
+    problem: () => watch.problem?.(),
+    close: () => watch.close?.(),
+  };
 }

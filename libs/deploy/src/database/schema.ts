@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SchemaWay } from '@runner/common/apps/database';
-import { Failure } from '@runner/common/foundation/failure';
-import { StepFailure } from '../run/step.ts';
+import { onFailure } from '@runner/common/foundation/attempt';
 import type { DatabaseAddress } from './address.ts';
 import { type Catalogue, readCatalogue, schemaText } from './catalogue.ts';
 import { compareCatalogues } from './compare.ts';
+import { refused } from './context.ts';
 import { query } from './query.ts';
 import { isBookkeeping } from './scratch.ts';
 import { quoted } from './seed.ts';
@@ -31,35 +31,30 @@ export interface SchemaLook {
   readonly notes: string;
 }
 
-export async function lookAtSchema(address: DatabaseAddress): Promise<SchemaLook> {
-  try {
-    // What migrates can make a file, but as a rule no folder.
-    const isNew = isUnmade(address) && existsSync(dirname(address.name));
-    const { entries } = isNew ? { entries: [] } : await readCatalogue(address);
-    // The app itself may truncate a table meanwhile, which gives it another file.
-    const catalogue = {
-      entries: entries.map((each) => (each.kind === 'table' ? { ...each, made: '' } : each)),
-    };
-    const notes = await notesIn(address, catalogue);
-    return { catalogue, text: schemaText(catalogue), notes };
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return { text: error.message, notes: '' };
-  }
+export function lookAtSchema(address: DatabaseAddress): Promise<SchemaLook> {
+  return schemaOf(address).catch(onFailure(({ message }) => ({ text: message, notes: '' })));
+}
+
+async function schemaOf(address: DatabaseAddress): Promise<SchemaLook> {
+  // What migrates can make a file, but as a rule no folder.
+  const isNew = isUnmade(address) && existsSync(dirname(address.name));
+  const { entries } = isNew ? { entries: [] } : await readCatalogue(address);
+  // The app itself may truncate a table meanwhile, which gives it another file.
+  const catalogue = {
+    entries: entries.map((each) => (each.kind === 'table' ? { ...each, made: '' } : each)),
+  };
+  const notes = await notesIn(address, catalogue);
+  return { catalogue, text: schemaText(catalogue), notes };
 }
 
 /** Throws a StepFailure if there is no such database, or it lets no one in. */
 export async function requireDatabase(address: DatabaseAddress): Promise<void> {
-  try {
-    await query(address, 'SELECT 1');
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    throw new StepFailure(
-      'migrate',
-      `migrate: the database cannot be reached: ${error.message}; if the command creates it, use first, or rehearse: false`,
-      { blame: 'operator' },
+  const unreached = onFailure(({ message }) => {
+    throw refused(
+      `the database cannot be reached: ${message}; if the command creates it, use first, or rehearse: false`,
     );
-  }
+  });
+  await query(address, 'SELECT 1').catch(unreached);
 }
 
 async function notesIn(address: DatabaseAddress, { entries }: Catalogue): Promise<string> {

@@ -3,8 +3,8 @@ import { statfsSync, statSync } from 'node:fs';
 import type { AppState } from '@runner/common/apps/state';
 import { sizeText } from '@runner/common/text/size';
 import { durationText } from '@runner/common/text/time';
-import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
+import { refused } from './context.ts';
 import { query } from './query.ts';
 
 /** Bytes of a database in a ms, until one was measured. */
@@ -37,7 +37,5 @@ export function requireSpace(folder: string, size: number): void {
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize >= size) return;
   const words = `${sizeText(bavail * bsize)} are free, the database has ${sizeText(size)}`;
-  throw new StepFailure('migrate', `migrate: not enough space for a copy: ${words}`, {
-    blame: 'server',
-  });
+  throw refused(`not enough space for a copy: ${words}`, 'server');
 }

@@ -11,7 +11,6 @@ import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { onPath } from '../instances/drivers/availability.ts';
 import { startCutOff } from '../run/outside.ts';
-import type { Confinement } from '../sandbox/sandbox.ts';
 import { type DatabaseAddress, serverOf } from './address.ts';
 import { type DatabaseTool, environmentOf, mysqlArgs, programsOf } from './programs.ts';
 
@@ -67,16 +66,8 @@ async function feed({ stdin }: ChildProcess, input: ToolWords['input']): Promise
   stdin.end();
 }
 
-/** A tool that was started. */
-interface StartedTool {
-  readonly child: ChildProcess;
-  readonly file: string;
-  readonly secret: string;
-  readonly confinement: Confinement | undefined;
-}
-
 function collected(
-  { child, file, confinement }: StartedTool,
+  { child, file, confinement }: ReturnType<typeof startTool>,
   input: ToolWords['input'],
   limits: ToolLimits,
 ): Promise<Buffer> {
@@ -133,7 +124,7 @@ export function startTool(
   tool: DatabaseTool,
   { args, after = [] }: ToolWords,
   temporary?: string,
-): StartedTool {
+) {
   const { kind, name } = address;
   const server = kind === 'sqlite' ? undefined : serverOf(address.url, kind);
   const programs = programsOf(kind, tool);

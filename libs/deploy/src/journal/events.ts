@@ -82,8 +82,7 @@ export function rolledBackEvents<M extends Move>(
     ];
     const { file, ...facts } = factsOf(first);
     const { commit, version } = first.to;
-    const { io, app, redact, deployId, trigger, user, approval } = op;
-    const origin = { io, app, redact, deployId, trigger, user, commit, version, approval };
+    const origin = { ...op, commit, version, about: {} };
     const names = [first, ...others].map(({ instance }) => instance);
     const fields = { from_version: first.from.version, ...facts };
     return eventsOf({ origin, kind: 'RollbackSuccess', instances: names, file }, fields);

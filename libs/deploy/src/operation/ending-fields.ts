@@ -1,7 +1,8 @@
 /** What the records of an operation's end say of it: times, gap, migration, versions. */
+import type { Migration } from '@runner/common/apps/database';
 import type { ChangeSummary } from '@runner/common/apps/deployed';
+import { findApp } from '@runner/common/apps/store';
 import type { DeployEvent } from '@runner/common/audit/events';
-import { migrationBy } from '../database/done.ts';
 import type { Seen } from '../instances/probe.ts';
 import { previousOfAll } from '../instances/target.ts';
 import type { EventFields } from '../journal/events.ts';
@@ -21,6 +22,12 @@ export function spent({ clock }: Operation): Pick<DeployEvent, 'steps'> & { dura
 
 export function gapOf(seen: Seen | undefined): EventFields {
   return seen ? { gap_ms: seen.gap_ms } : {};
+}
+
+/** What it has done to the database; undefined if it has changed nothing, or no version was there before. */
+export function migrationBy({ paths, app, deployId }: Operation): Migration | undefined {
+  const { migrations = [] } = findApp(paths, app.app) ?? app;
+  return migrations.find(({ deploy_id, first }) => deploy_id === deployId && !first);
 }
 
 export function migrationOf(op: Operation): EventFields {

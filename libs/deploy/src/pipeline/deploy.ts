@@ -125,7 +125,7 @@ async function unreadyFor(
   const set = variablesOf(op.secrets.today(file.instances[0]?.name ?? ''));
   const unready =
     (await preflight(op, { app, source, commit, file, set })) ??
-    undecided(op, op.app, file, migrated);
+    undecided(op.paths, op.app, file, migrated);
   if (unready && trigger === 'fetch' && isSameFailure(op.app, commit, op.redact(unready.message)))
     throw new Failure('not_ready', op.redact(unready.message));
   return unready;

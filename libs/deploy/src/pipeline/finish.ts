@@ -9,7 +9,6 @@ import { isThere, removeIfThere } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { contractIfDue } from '../database/contract.ts';
-import { migrationBy } from '../database/done.ts';
 import { unneededBackups } from '../database/kept.ts';
 import { unfitWords } from '../database/way-back.ts';
 import type { Contents } from '../git/contents.ts';
@@ -26,6 +25,7 @@ import { leaving } from '../journal/after-success.ts';
 import { causeOf, keepBaseline } from '../journal/cause.ts';
 import { type Deploy, problemsOf, say, uninterrupted } from '../journal/operation.ts';
 import { conclude } from '../operation/conclude.ts';
+import { migrationBy } from '../operation/ending-fields.ts';
 import {
   type ActiveRelease,
   deployFailed,

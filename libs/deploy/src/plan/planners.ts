@@ -62,7 +62,7 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
   refuseAnswer(app, migrated);
   const { plan, source, file, packages } = await inspect(request, app);
   const { commit, version, warnings } = plan;
-  const question = undecided({ paths }, app, file, migrated);
+  const question = undecided(paths, app, file, migrated);
   const pause = pauseOf(app, request.io.now());
   const name = word(app.app);
   const problems = [
