@@ -12,7 +12,7 @@ import { withNetwork } from '../instances/network.ts';
 import { keptTarget } from '../instances/target.ts';
 import { causeOf } from '../journal/cause.ts';
 import { contextOf, type Operation } from '../journal/operation.ts';
-import { type OpenedSecrets, secretsOf } from '../journal/secrets.ts';
+import { secretsOr } from '../journal/secrets.ts';
 import { JOB_RUN } from '../run/processes.ts';
 import { asStepFailure, runStep, shellStep } from '../run/step.ts';
 import { type JobRequest, jobPaths } from './request.ts';
@@ -48,7 +48,9 @@ export async function attemptJob(
     const paths = jobPaths(request.paths, job);
     const app = requireApp(paths, request.app);
     const context = { io, paths, reporter, signal, deployId: id, trigger: 'job', isStrict: true };
-    op = contextOf(context, app, await secretsNow(request, app));
+    const { opened = {} } = request;
+    opened.secrets = await secretsOr(request, app, opened.secrets);
+    op = contextOf(context, app, opened.secrets);
     const [target, { deploy_id }] = enterRelease(op, app, entry);
     version = target.version;
     noted(version);
@@ -83,17 +85,6 @@ export async function attemptJob(
     op?.sandbox.close(removeTree);
     op?.log.close();
   }
-}
-
-/** Those of now or, without the key, as they were. */
-async function secretsNow(request: JobRequest, app: AppState): Promise<OpenedSecrets> {
-  const { opened = {} } = request;
-  try {
-    opened.secrets = await secretsOf(request, app);
-  } catch (error) {
-    if (!(error instanceof Failure) || !opened.secrets) throw error;
-  }
-  return opened.secrets;
 }
 
 /** Deploys in a row while which a job does not begin. */

@@ -1,7 +1,7 @@
 /** The secrets of an app, opened for what it does now. */
 import { NO_SECRETS, openSecrets } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
-import { unlessFailure } from '@runner/common/foundation/attempt';
+import { onFailure, unlessFailure } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import type { Operation } from './operation.ts';
@@ -22,4 +22,17 @@ export async function secretsAnyway(
 ): Promise<OpenedSecrets> {
   const redact = await redactorForAny({ paths, env: io.env }, app);
   return { redact, secrets: unlessFailure(() => openSecrets(paths, io.env, app), NO_SECRETS) };
+}
+
+/** Those of now or, if the key is gone with the systemd service that had it, as they were. */
+export async function secretsOr(
+  server: Server,
+  app: AppState,
+  known: OpenedSecrets | undefined,
+): Promise<OpenedSecrets> {
+  const asKnown = onFailure((failure) => {
+    if (known) return known;
+    throw failure;
+  });
+  return secretsOf(server, app).catch(asKnown);
 }

@@ -2,7 +2,6 @@
 import { requireApp } from '@runner/common/apps/store';
 import { admit, begin, end } from '../approval/admit.ts';
 import { dueContract, runContract } from '../database/contract.ts';
-import { secretsOf } from '../journal/secrets.ts';
 import { type OperationRequest, operate } from '../operation/operate.ts';
 import { asStepFailure } from '../run/step.ts';
 
@@ -27,8 +26,7 @@ export async function contractNow(
   if ('why' in first && !known.migrating && !known.deploying && request.plan === undefined)
     return { ...outcomeOf(known.app), result: 'unchanged', error: first.why };
   const own = { ...request, trigger: 'manual', notify: true };
-  const open = (app: Parameters<typeof secretsOf>[1]) => secretsOf(request, app);
-  return operate(own, 'contract', open, async (op): Promise<ContractOutcome> => {
+  return operate(own, 'contract', {}, async (op): Promise<ContractOutcome> => {
     const { app, paths, redact } = op;
     const due = dueContract(paths, app);
     const isAsked = request.plan !== undefined || !('why' in due);

@@ -58,9 +58,7 @@ export async function changeRunning(
     return isStopOnly ? secretsAnyway(request, app) : secretsOf(request, app);
   };
   const own = { ...request, trigger: 'manual', notify: true };
-  let lost: Operation['lost'] = new Map();
-  const outcome = await operate(own, verb, open, async (op) => {
-    lost = op.lost;
+  return operate<LifeOutcome>(own, verb, { open, lost: lostAfterAll }, async (op) => {
     const { app, reporter } = op;
     const plan =
       request.isBoot && io.env.RUNNER_GRANT === undefined
@@ -86,7 +84,10 @@ export async function changeRunning(
     const duration_ms = Math.round(io.elapsed() - began);
     return { app: app.app, result, instances, duration_ms };
   });
-  if (lost.size === 0) return outcome;
+}
+
+/** What died while the process before it drained: that one serves again. */
+function lostAfterAll(outcome: LifeOutcome, lost: Operation['lost']): LifeOutcome {
   const instances = outcome.instances.map((each) => {
     const error = lost.get(each.instance)?.message;
     return error === undefined ? each : { ...each, result: 'failed' as const, error };

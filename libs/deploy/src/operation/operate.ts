@@ -14,7 +14,7 @@ import { keepJobs } from '../jobs/book.ts';
 import { StageClock } from '../journal/clock.ts';
 import { ENDING, lockApp } from '../journal/lock.ts';
 import { type ContextRequest, contextOf, type Operation } from '../journal/operation.ts';
-import type { OpenedSecrets } from '../journal/secrets.ts';
+import { type OpenedSecrets, secretsOf } from '../journal/secrets.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { endDrains } from './go-back.ts';
 import { recover } from './recover.ts';
@@ -29,6 +29,14 @@ export interface OperationRequest extends ContextRequest, ApprovalChoice {
   readonly wait?: number | undefined;
   /** Whether there is nothing left to do: ends the wait. */
   isMoot?(): boolean;
+}
+
+/** What depends on the command. */
+interface OperationWays<T> {
+  /** Opens the secrets of the app. Default: all, of today. */
+  open?(app: AppState): OpenedSecrets | Promise<OpenedSecrets>;
+  /** What a result becomes if what was made active died while the version before still drained. */
+  lost?(result: T, lost: Operation['lost']): T;
 }
 
 /** What is removed stays so, whatever starts or replaces it. */
@@ -46,7 +54,7 @@ function refuseRemoved({ app, preview }: AppState): void {
 export async function operate<T>(
   request: OperationRequest,
   verb: string,
-  open: (app: AppState) => OpenedSecrets | Promise<OpenedSecrets>,
+  { open = (app) => secretsOf(request, app), lost }: OperationWays<T>,
   body: (op: Operation) => Promise<T>,
 ): Promise<T> {
   const { io, paths, trigger, reporter } = request;
@@ -54,6 +62,7 @@ export async function operate<T>(
   const note = (text: string) => reporter.note(text);
   const lock = await lockApp({ ...request, note }, { command: verb, trigger, deployId });
   let op: Operation | undefined;
+  let result: T;
   try {
     // Behind a holder that has died no probe of what is deployed would notice that requests fail.
     await keepHoldAnyway({ ...request, note });
@@ -63,7 +72,7 @@ export async function operate<T>(
     const ending = () => lock.note(ENDING);
     op = { ...context, app: await recover(context), clock: new StageClock(io), ending };
     if (STARTING.has(verb)) refuseWhileRestored(request, op.app);
-    return await body(op);
+    result = await body(op);
   } finally {
     if (op) unlessFailure(() => keepJobs(request, request.app), undefined);
     lock.release();
@@ -72,4 +81,5 @@ export async function operate<T>(
     op?.log.close();
     await announceOver(request, verb);
   }
+  return lost && op.lost.size > 0 ? lost(result, op.lost) : result;
 }

@@ -63,9 +63,11 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     source = opened;
     return secrets;
   };
-  let lost: Operation['lost'] = new Map();
-  const outcome = await operate({ ...request, isStrict: true }, 'deploy', open, async (op) => {
-    lost = op.lost;
+  const [own, ways] = [
+    { ...request, isStrict: true },
+    { open, lost: lostAfterAll },
+  ];
+  const outcome = await operate<DeployOutcome>(own, 'deploy', ways, async (op) => {
     const endedMeanwhile = deployInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
     refuseAnswer(op.app, request.migrated);
@@ -87,7 +89,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   await lookForAllJobs(request, [name]);
   if (await startWatcher(request, name))
     request.reporter.note(`the release is being watched: runner watch ${name}`);
-  return lostAfterAll(outcome, lost);
+  return outcome;
 }
 
 function endedWords({ version, result, stage }: DeployOutcome): string {

@@ -20,7 +20,6 @@ import { lookForAllJobs } from '../jobs/look.ts';
 import { isRestart, type KeptMove, keeping } from '../journal/after-rollback.ts';
 import { beginAnyway, type Intent, secretsStarting } from '../journal/journal.ts';
 import { type Operation, problemsOf } from '../journal/operation.ts';
-import { secretsOf } from '../journal/secrets.ts';
 import type { Step } from '../journal/step.ts';
 import { conclude } from '../operation/conclude.ts';
 import { errorText, rollbackFailed, rollbackSucceeded } from '../operation/endings.ts';
@@ -59,10 +58,8 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
   if (ended)
     request.reporter.note(`${deployId} has ended already: this is its result, nothing was done`);
   if (ended) return ended;
-  const open = (app: Operation['app']) => secretsOf(request, app);
-  let lost: Operation['lost'] = new Map();
-  const outcome = await operate(request, 'rollback', open, async (op) => {
-    lost = op.lost;
+  const ways = { lost: lostAfterAll };
+  const outcome = await operate<RollbackOutcome>(request, 'rollback', ways, async (op) => {
     const endedMeanwhile = rollbackInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
     const nothing = nothingToDo(paths, op.app, request);
@@ -78,7 +75,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     return done;
   });
   await lookForAllJobs(request, [name]);
-  return lost.size === 0 ? outcome : lostAfterAll(outcome, lost);
+  return outcome;
 }
 
 /** What died while the version before drained: that one serves again. */

@@ -113,7 +113,8 @@ async function leftRunning({ io, paths }: Server, apps: readonly AppState[]) {
 async function fallAsleep(request: SleepRequest, app: string, instance: string): Promise<void> {
   const { io, paths } = request;
   const open = (state: AppState) => secretsAnyway(request, state);
-  await operate({ ...request, app, trigger: 'fetch', notify: false }, 'sleep', open, async (op) => {
+  const own = { ...request, app, trigger: 'fetch', notify: false };
+  await operate(own, 'sleep', { open }, async (op) => {
     const target = sleeper(op, instance);
     if (!target?.slot) return;
     const { slot } = target;

@@ -4,13 +4,14 @@ import { findApp } from '@runner/common/apps/store';
 import type { WatchEnd, WatchState } from '@runner/common/apps/watch';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { WatchPolicy } from '@runner/common/deploy-file/watch';
+import { onFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { wayBackTo } from '../database/way-back.ts';
 import { withDrains } from '../instances/drain.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { changeOwnState, writeEnd } from '../journal/journal.ts';
 import { type Operation, say } from '../journal/operation.ts';
-import { type OpenedSecrets, secretsOf } from '../journal/secrets.ts';
+import { type OpenedSecrets, secretsOr } from '../journal/secrets.ts';
 import { watchEnd, watchRecords } from '../journal/watch-ending.ts';
 import { recordEnd } from '../operation/conclude.ts';
 import { type OperationRequest, operate } from '../operation/operate.ts';
@@ -42,46 +43,32 @@ export async function endWatch(
   // Another command has ended it: its watcher must not wait for that one, and then be in the way.
   const isMoot = () => !isInWatch(findApp(request.paths, request.app), watch);
   const own = { ...request, trigger: 'watch', notify: true, wait: PATIENCE, isMoot };
-  const done = operate(
-    own,
-    'watch',
-    (app) => secretsNow(request, secrets, app),
-    async (op) => {
-      if (!isInWatch(op.app, watch)) return;
-      const channels = choiceOf(op, watch);
-      const held = heldNotifier(() => startNotifier(op.io, op.paths.root, channels));
-      op.notifier = held;
-      const goesBack = verdict === 'bad' && policy === 'rollback';
-      const end = { verdict, reason: goesBack ? withStay(op, watch, words) : words };
-      say(op, `watch of ${watch.version}: ${verdict.replace('_', ' ')}: ${end.reason}`);
-      try {
-        // From the record the next watcher sees what is left to do after a kill.
-        const written = eventsOfDeploy(op.paths, watch.deploy_id);
-        const at = recordEnd(op, watchRecords(op, watch, end), written);
-        const watched = watchEnd(watch, end, at);
-        // The way back comes first: a kill before the message has the next watcher send it.
-        if (goesBack) await leave(op, watch, watched);
-        else
-          writeEnd(op, (app) => ({ ...withDrains(app, op.io.now()), watch: null, watched }), false);
-      } finally {
-        op.notifier = held.start();
-      }
-    },
-  );
+  const open = (app: AppState) => secretsOr(request, app, secrets);
+  const done = operate(own, 'watch', { open }, async (op) => {
+    if (!isInWatch(op.app, watch)) return;
+    const channels = choiceOf(op, watch);
+    const held = heldNotifier(() => startNotifier(op.io, op.paths.root, channels));
+    op.notifier = held;
+    const goesBack = verdict === 'bad' && policy === 'rollback';
+    const end = { verdict, reason: goesBack ? withStay(op, watch, words) : words };
+    say(op, `watch of ${watch.version}: ${verdict.replace('_', ' ')}: ${end.reason}`);
+    try {
+      // From the record the next watcher sees what is left to do after a kill.
+      const written = eventsOfDeploy(op.paths, watch.deploy_id);
+      const at = recordEnd(op, watchRecords(op, watch, end), written);
+      const watched = watchEnd(watch, end, at);
+      // The way back comes first: a kill before the message has the next watcher send it.
+      if (goesBack) await leave(op, watch, watched);
+      else
+        writeEnd(op, (app) => ({ ...withDrains(app, op.io.now()), watch: null, watched }), false);
+    } finally {
+      op.notifier = held.start();
+    }
+  });
   await done.catch((error) => {
     const isOver = error instanceof Failure && error.code === 'interrupted' && isMoot();
     if (!isOver) throw error;
   });
-}
-
-/** Those of now or, if the key is gone with the systemd service that had it, as they were. */
-async function secretsNow(request: WatchRequest, known: OpenedSecrets, app: AppState) {
-  try {
-    return await secretsOf(request, app);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return known;
-  }
 }
 
 function choiceOf({ paths, app }: Operation, { instances: [name = ''] }: WatchState) {
@@ -92,7 +79,7 @@ function choiceOf({ paths, app }: Operation, { instances: [name = ''] }: WatchSt
 /** Why it is bad and, if nothing or the database keeps the release from going back, that it stays and why. */
 function withStay(op: Operation, watch: WatchState, words: string): string {
   const why = whyItStays(op, watch);
-  const stay = `${watch.version} stays: ${why}`;
+  const stay = staysWords(watch, why ?? '');
   // After a kill the record has said so.
   return why === undefined || words.includes(stay) ? words : `${words}; ${stay}`;
 }
@@ -118,22 +105,15 @@ function targetOf({ app }: Operation, { instances }: WatchState) {
   return { to: undefined, instance: isAll ? undefined : instances[0], isOfWatch: true };
 }
 
+const staysWords = ({ version }: WatchState, why: string) => `${version} stays: ${why}`;
+
 /** Goes back to the version before, of which the links are all that changes while it still runs. */
 async function leave(op: Operation, watch: WatchState, watched: WatchEnd): Promise<void> {
+  const how = { ...targetOf(op, watch), force: true, reason: `watch: ${watched.reason}` };
+  const problemOf = onFailure(({ message }) => ({ error: message }));
+  const { error } = await rollBack(op, how).catch(problemOf);
+  if (error === undefined) return;
   // There is no way back: it is not tried again at each fetch.
-  const stay = (why: string) => {
-    say(op, `${watch.version} stays: ${why}`);
-    changeOwnState(op, (now) => ({ ...withDrains(now, op.io.now()), watch: null, watched }));
-  };
-  try {
-    const { error } = await rollBack(op, {
-      ...targetOf(op, watch),
-      force: true,
-      reason: `watch: ${watched.reason}`,
-    });
-    if (error !== undefined) stay(error);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    stay(error.message);
-  }
+  say(op, staysWords(watch, error));
+  changeOwnState(op, (now) => ({ ...withDrains(now, op.io.now()), watch: null, watched }));
 }

@@ -27,7 +27,7 @@ export async function removePreview(
   changePreview(context, app, ({ undone_at: _, ...now }) => ({ ...now, removed_why: reason }));
   const open = (state: AppState) => secretsAnyway(context, state);
   const request = { io, paths, app, reporter, signal, trigger, notify: false };
-  const problems = await operate(request, 'stop', open, async (op) => {
+  const problems = await operate(request, 'stop', { open }, async (op) => {
     const stopped = await stopInstances({ io, paths }, op.app);
     endHooks(paths.app(app).dir);
     const dropped = await failureOf('migrate', () => dropPreviewDatabase(op));
