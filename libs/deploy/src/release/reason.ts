@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { isThere, readRange } from '@runner/common/files/read';
 import { Folder, inFolder, type Name } from '@runner/common/files/tree';
 import { orElse } from '@runner/common/foundation/attempt';
-import { type StepFailure, seenOnServer, withReason } from '../run/step.ts';
+import { type StepFailure, withEnding, withSeen } from '../run/step.ts';
 import { isFull } from './folder.ts';
 
 /**
@@ -14,7 +14,9 @@ import { isFull } from './folder.ts';
 export function reasoned(error: StepFailure, folder: string, deployId?: string): StepFailure {
   if (error.blame !== 'commit' || !isThere(folder)) return error;
   // A program that fails on a full disk is not the commit's fault, whatever it prints.
-  if (isFull(folder) || isFull('/tmp')) return seenOnServer(error, 'the disk is full');
+  const full = 'the disk is full';
+  if (isFull(folder) || isFull('/tmp'))
+    return withSeen(withEnding(error, `: ${full}`, 'server'), full);
   const said = `${error.message}\n${error.output}`;
   if (deployId === undefined || !NOT_FOUND.test(said)) return error;
   // What a build that goes on changes meanwhile is no reason.
@@ -26,9 +28,9 @@ export function reasoned(error: StepFailure, folder: string, deployId?: string):
   const script = relative(folder, path);
   const python = join(dirname(script), 'python');
   const advice = isThere(join(folder, python)) ? `\`${python} -m ${basename(script)}\`` : '';
-  return withReason(
+  return withEnding(
     error,
-    `${script} has the build's folder in its first line, which no longer exists: start it with its interpreter${advice && `, as in ${advice}`}`,
+    `: ${script} has the build's folder in its first line, which no longer exists: start it with its interpreter${advice && `, as in ${advice}`}`,
   );
 }
 

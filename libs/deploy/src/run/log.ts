@@ -12,7 +12,7 @@ import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import { withPictures } from '@runner/common/text/pictures';
-import { BLOCK, copierOf, NEWLINE, openOutput } from './output.ts';
+import { BLOCK, captured, NEWLINE } from './output.ts';
 
 /** Logs kept per app. */
 const KEPT = 20;
@@ -91,21 +91,13 @@ export function openDeployLog({ paths, app, deployId, redact, onOutput }: LogReq
     async capture(step, body) {
       endLine();
       const from = fstatSync(file()).size;
-      const raw = openOutput(dirname(path), deployId);
-      let output = '';
-      const copy = copierOf(raw, redact, (text) => {
-        append(text);
-        onOutput(text);
-        output = (output + text).slice(-OUTPUT_MAX);
-      });
-      const timer = setInterval(() => copy(false), POLL);
+      const place = { folder: dirname(path), id: deployId, redact };
       try {
-        const result = await body(raw);
-        copy(true);
-        return { result, output };
+        return await captured({ ...place, most: OUTPUT_MAX, every: POLL }, body, (text) => {
+          append(text);
+          onOutput(text);
+        });
       } finally {
-        clearInterval(timer);
-        closeSync(raw);
         const to = fstatSync(file()).size;
         parts.push({ step: redact(step).slice(0, STEP_NAME_MAX), from, to });
       }

@@ -24,7 +24,7 @@ const HIDDEN = 1_048_576;
  * Returns what copies the whole lines written since the last call, redacted, or with `all` everything
  * left. A secret that the step has printed in part is held back until it is complete.
  */
-export function copierOf(
+function copierOf(
   raw: number,
   redact: Redactor,
   add: (text: string) => void,
@@ -72,6 +72,40 @@ export function copierOf(
   };
 }
 
+/**
+ * Runs `body` with a descriptor to write to; `add` gets what it writes, as `copierOf` passes it on, every
+ * `every` ms, or at its end. Returns the last `most` characters of that.
+ */
+export async function captured<T>(
+  { folder, id, redact, most, every }: Capture,
+  body: (output: number) => Promise<T>,
+  add: (text: string) => void = () => {},
+): Promise<{ result: T; output: string }> {
+  const raw = openOutput(folder, id);
+  let output = '';
+  const copy = copierOf(raw, redact, (text) => {
+    add(text);
+    output = (output + text).slice(-most);
+  });
+  const timer = every === undefined ? undefined : setInterval(() => copy(false), every);
+  try {
+    const result = await body(raw);
+    copy(true);
+    return { result, output };
+  } finally {
+    clearInterval(timer);
+    closeSync(raw);
+  }
+}
+
+interface Capture {
+  readonly folder: string;
+  readonly id: string;
+  readonly redact: Redactor;
+  readonly most: number;
+  readonly every?: number;
+}
+
 /** No secret that we recognise is longer, in bytes. */
 const SECRET_MAX = 32_768;
 const SPACE = 0x20;
@@ -110,7 +144,7 @@ const ROOM = 65_536;
  * Where a step writes to. On a full disk that is /dev/null: a program that cannot print would fail,
  * and with it a rollback.
  */
-export function openOutput(folder: string, id: string): number {
+function openOutput(folder: string, id: string): number {
   const fd = openNameless(folder, id);
   try {
     writeFully(fd, Buffer.alloc(ROOM));

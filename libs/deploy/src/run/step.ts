@@ -71,12 +71,7 @@ export class StepFailure extends Error {
   }
 }
 
-/** The same failure with its reason, and with another one to blame. */
-export function withReason(error: StepFailure, reason: string, blame = error.blame): StepFailure {
-  return withEnding(error, `: ${reason}`, blame);
-}
-
-/** The same failure with more at the end of its message. */
+/** The same failure with more at the end of its message, and with another one to blame. */
 export function withEnding(error: StepFailure, ending: string, blame = error.blame): StepFailure {
   return new StepFailure(error.stage, `${error.message}${ending}`, { ...error, blame });
 }
@@ -87,11 +82,6 @@ export function withOutput(error: StepFailure, log: DeployLog, more: string): St
   log.line(more.trimEnd());
   const output = [error.output.trimEnd(), more].filter(Boolean).join('\n');
   return new StepFailure(error.stage, error.message, { ...error, output });
-}
-
-/** The same failure, which the server is to blame for. */
-export function seenOnServer(error: StepFailure, seen: string): StepFailure {
-  return withSeen(withReason(error, seen, 'server'), seen);
 }
 
 /** The same failure, whose cause begins with what was seen. */
@@ -109,8 +99,7 @@ export function loggedFailure(
   headline: string,
   output: string,
 ): StepFailure {
-  if (output.trim() !== '') log.line(output.trimEnd());
-  return new StepFailure(stage, headline, { output });
+  return withOutput(new StepFailure(stage, headline), log, output);
 }
 
 /**
@@ -123,15 +112,11 @@ export function asStepFailure(error: unknown, stage: Stage): StepFailure {
     const blame = BLAME[error.code] ?? 'server';
     return new StepFailure(stage, `${stage}: ${error.message}`, { blame });
   }
-  if (systemCode(error) !== undefined) {
-    const headline = `${stage}: ${systemWords(error)}`;
-    return new StepFailure(stage, headline, { blame: 'server', output: (error as Error).message });
-  }
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new StepFailure(stage, `${stage}: this is a bug in runner`, {
-    blame: 'server',
-    output: stack,
-  });
+  const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
+  const isOfSystem = systemCode(error) !== undefined;
+  const words = isOfSystem ? systemWords(error) : 'this is a bug in runner';
+  const output = isOfSystem ? message : stack;
+  return new StepFailure(stage, `${stage}: ${words}`, { blame: 'server', output });
 }
 
 /** How something failed; undefined if it succeeded. */
@@ -199,7 +184,7 @@ export async function runStep(
   const failure = new StepFailure(step.stage, headline, { blame, output, ended });
   // Nothing of the command ran, so this is bubblewrap's.
   const reason = exit.isSandboxFailure ? output.trim().split('\n').at(-1) : doubt;
-  throw reason ? withReason(failure, reason) : failure;
+  throw reason ? withEnding(failure, `: ${reason}`) : failure;
 }
 
 /** The same, but returns how it ended. */

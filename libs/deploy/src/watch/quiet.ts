@@ -1,9 +1,8 @@
 /** A log that keeps nothing: what is asked every second would fill that of the deploy. */
-import { closeSync } from 'node:fs';
 import { makeFolder } from '@runner/common/files/read';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import type { DeployLog } from '../run/log.ts';
-import { copierOf, openOutput } from '../run/output.ts';
+import { captured } from '../run/output.ts';
 
 /** Characters of the end of a command's output that are returned. */
 const OUTPUT_MAX = 2_048;
@@ -15,20 +14,9 @@ export function quietLog(folder: string, id: string, redact: Redactor): DeployLo
     open: () => {},
     line: () => {},
     close: () => {},
-    async capture(_, body) {
+    capture(_, body) {
       makeFolder(folder);
-      const raw = openOutput(folder, `${id}.watch`);
-      let output = '';
-      const copy = copierOf(raw, redact, (text) => {
-        output = (output + text).slice(-OUTPUT_MAX);
-      });
-      try {
-        const result = await body(raw);
-        copy(true);
-        return { result, output };
-      } finally {
-        closeSync(raw);
-      }
+      return captured({ folder, id: `${id}.watch`, redact, most: OUTPUT_MAX }, body);
     },
   };
 }

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { otherSlot, type SlotName } from '@runner/common/apps/slots';
 import { loginName } from '@runner/common/foundation/user';
-import { loggedFailure, StepFailure, withOutput, withReason } from '../../run/step.ts';
+import { loggedFailure, StepFailure, withEnding, withOutput } from '../../run/step.ts';
 import { writeEnvFile } from '../env-file.ts';
 import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
@@ -81,7 +81,7 @@ async function control(target: Target<Systemd>, verb: string, timeout: number): 
   } catch (error) {
     const isRefused = error instanceof StepFailure && NOT_ALLOWED.test(error.output);
     if (!isRefused || start.user) throw error;
-    throw withReason(error, `does /etc/runner/units list ${unit}?`);
+    throw withEnding(error, `: does /etc/runner/units list ${unit}?`);
   }
 }
 
