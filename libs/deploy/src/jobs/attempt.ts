@@ -6,16 +6,35 @@ import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { JobRules } from '@runner/common/deploy-file/jobs';
 import { removeTree } from '@runner/common/files/tree-change';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure, signalStatus } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+import type { Announcing } from '../alerts/announce.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { withNetwork } from '../instances/network.ts';
 import { keptTarget } from '../instances/target.ts';
 import { causeOf } from '../journal/cause.ts';
 import { contextOf, type Operation } from '../journal/operation.ts';
-import { secretsOr } from '../journal/secrets.ts';
+import { type OpenedSecrets, secretsOr } from '../journal/secrets.ts';
+import type { Reporter } from '../report/reporter.ts';
 import { JOB_RUN } from '../run/processes.ts';
 import { asStepFailure, runStep, shellStep } from '../run/step.ts';
-import { type JobRequest, jobPaths } from './request.ts';
+
+/** What runs a job. */
+export interface JobRequest extends Announcing {
+  readonly app: string;
+  readonly job: string;
+  readonly signal: AbortSignal;
+  /** The secrets that were read last: the key may go with the service that had it. */
+  readonly opened?: { secrets?: OpenedSecrets };
+  readonly reporter: Reporter;
+}
+
+/** Where the log of a run goes: a deploy log in a folder of its own. */
+export function jobPaths(paths: Paths, job: string): Paths {
+  const deployLogs = (app: string) => paths.jobLogs(app, job);
+  return { ...paths, deployLogs, deployLog: (app, id) => `${deployLogs(app)}/${id}.log` };
+}
 
 /** How an attempt ended; without a reason it succeeded. */
 export interface JobAttempt {
@@ -31,15 +50,12 @@ export interface JobAttempt {
   readonly isGone?: boolean;
 }
 
-/** The command is begun, of this version. */
-type Noted = (version: string) => void;
-
-/** Runs the command of a job once; its output goes to the log of the run. Never throws. */
+/** Runs the command of a job once; its output goes to the log of the run. `noted` gets its version. Never throws. */
 export async function attemptJob(
   request: JobRequest,
   entry: JobEntry,
   id: string,
-  noted: Noted,
+  noted: (version: string) => void,
 ): Promise<JobAttempt> {
   let op: Operation | undefined;
   let version: string | null = null;
@@ -56,7 +72,7 @@ export async function attemptJob(
     noted(version);
     const own = target.file.jobs.find(({ name }) => name === job);
     if (!own) return { version, status: null, reason: `${version} has no such job`, isGone: true };
-    const step = stepOf(target, own, { run: entry.run, deployId: deploy_id });
+    const step = stepOf(target, own, entry.run, deploy_id);
     const list = { key: `jobs.${job}.network`, own: own.network, env: step.env };
     const { log } = op;
     await withNetwork(op, target, list, (network) =>
@@ -100,7 +116,7 @@ function enterRelease(op: Operation, first: AppState, entry: JobEntry): [Target,
     const current = app.instances[entry.instance]?.current;
     const target = current && keptTarget({ ...op, app }, entry.instance, current);
     if (!target) break;
-    const isThere = isEntered(target.release);
+    const isThere = orElse(() => process.chdir(target.release) === undefined, false);
     app = requireApp(op.paths, app.app);
     if (isThere && app.instances[entry.instance]?.current?.release === current.release)
       return [target, current];
@@ -109,21 +125,12 @@ function enterRelease(op: Operation, first: AppState, entry: JobEntry): [Target,
   throw new Failure('version_not_found', `job ${entry.rules.name}: ${what}`);
 }
 
-function isEntered(folder: string): boolean {
-  try {
-    process.chdir(folder);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function stepOf(
-  target: Target,
+  { release: cwd, env }: Target,
   own: JobRules,
-  { run, deployId }: { readonly run: JobEntry['run']; readonly deployId: string },
+  run: JobEntry['run'],
+  deployId: string,
 ) {
-  const { release: cwd, env } = target;
   const about = {
     RUNNER_DEPLOY_ID: deployId,
     RUNNER_JOB: own.name,

@@ -1,11 +1,15 @@
-/** Jobs that a deploy waits for, or ends, before it switches. */
+/** Jobs that a deploy waits for, or ends, before it switches, and that a restore or removal ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { entriesAnyway, type JobEntry } from '@runner/common/apps/job-book';
+import { findApp } from '@runner/common/apps/store';
+import { liveHolder } from '@runner/common/files/lock';
 import { orElse } from '@runner/common/foundation/attempt';
+import type { Server } from '@runner/common/foundation/paths';
 import { durationText } from '@runner/common/text/time';
 import type { Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { GRACE } from '../run/child.ts';
+import { endWithVariable, JOB_RUN } from '../run/processes.ts';
 import { StepFailure } from '../run/step.ts';
 import { changeJobBook, hasJobs } from './book.ts';
 import { endRun, isAlive } from './look.ts';
@@ -80,5 +84,25 @@ async function untilOver(
     // What is starting has taken no signal yet.
     if (isEnded) endRun(paths, app.app, job);
     await sleep(POLL);
+  }
+}
+
+/** Ends what runs of the jobs of an app, whose database is replaced, or that is removed; also what a dead process left. */
+export async function endJobs({ io, paths }: Server, app: string): Promise<void> {
+  for (const [job, { run }] of Object.entries(entriesAnyway(paths, app))) {
+    if (!run) continue;
+    const goesOn = () => {
+      // What is starting finds no app, and ends.
+      if (!findApp(paths, app)) return liveHolder(paths.jobLock(app, job)) !== undefined;
+      const isIts = entriesAnyway(paths, app)[job]?.run?.id === run.id;
+      return isIts && isAlive(paths, app, job, { run, now: io.now() });
+    };
+    const until = io.elapsed() + 2 * GRACE;
+    while (goesOn() && io.elapsed() < until) {
+      // Again and again: what is starting takes no signal yet.
+      endRun(paths, app, job);
+      await sleep(POLL);
+    }
+    endWithVariable(JOB_RUN, run.id);
   }
 }

@@ -14,7 +14,7 @@ import { endWithVariable, JOB_RUN } from '../run/processes.ts';
 import { activeReleases, changeJobBook, hasJobs } from './book.ts';
 import { claimsOf, endClaim } from './claims.ts';
 import { COUNT_MAX, type MissedTimes, type SettledJob, settle } from './settle.ts';
-import { changeOf, type JobNews, ofVersion, troubled, troubleWords } from './tell.ts';
+import { changeOf, type JobNews, ofVersion, type ToldJob, troubled, troubleWords } from './tell.ts';
 
 /** Between two looks at runs that have just begun, in ms. */
 const POLL = 50;
@@ -121,13 +121,7 @@ export function isHeldUp(
   return duringDeploy !== 'continue' && liveHolder(paths.lock(app)) !== undefined;
 }
 
-type Done = SettledJob & { readonly news: readonly JobNews[] };
-
-function settleAll(
-  { io, paths }: Server,
-  app: AppState,
-  book: JobBook,
-): readonly (readonly [string, Done])[] {
+function settleAll({ io, paths }: Server, app: AppState, book: JobBook) {
   const now = io.now();
   const claim = claimsOf({ io, paths }, app.app);
   return Object.entries(book.jobs).map(([job, before]) => {
@@ -140,9 +134,9 @@ function settleAll(
       isStopped: app.stopped?.instances.includes(instance) ?? false,
       isHeldUp: isHeldUp(paths, app, before.rules),
     });
-    const { entry, news } = newsOf(app, before, settled, now.toISOString());
-    book.jobs[job] = entry;
-    return [job, { ...settled, entry, news }] as const;
+    const told = newsOf(app, before, settled, now.toISOString());
+    book.jobs[job] = told.entry;
+    return [job, { ...settled, ...told }] as const;
   });
 }
 
@@ -151,7 +145,7 @@ function newsOf(
   before: JobEntry,
   settled: SettledJob,
   now: string,
-): Pick<Done, 'entry' | 'news'> {
+): ToldJob {
   const { missed, killed } = settled;
   const job = before.rules.name;
   const news: JobNews[] = [];
@@ -169,11 +163,12 @@ function newsOf(
     news.push(...told.news);
   }
   if (missed) {
-    const told = troubled(entry, 'missed', missed.first);
-    entry = told.entry;
     const run = `run it now: runner jobs run ${word(app)} ${word(job)}`;
     const reason = `job ${job} was due ${missedWords(missed)}; ${run}`;
-    if (told.isNews || missed.why === undefined) news.push({ event_type: 'JobMissed', reason });
+    const event = { event_type: 'JobMissed', reason } as const;
+    const told = troubled(entry, 'missed', missed.first, event);
+    entry = told.entry;
+    news.push(...(missed.why === undefined ? [event] : told.news));
   }
   if (isPast(entry) && entry.trouble) {
     // It has no further run that could succeed.
@@ -190,14 +185,12 @@ export function newsOfKilled(
   entry: JobEntry,
   killed: NonNullable<SettledJob['killed']>,
   now: string,
-): Pick<Done, 'entry' | 'news'> {
+): ToldJob {
   endWithVariable(JOB_RUN, killed.id);
   if (killed.due === null) return { entry, news: [] };
-  const told = troubled(entry, 'failed', now);
   const reason = `job ${entry.rules.name}: the process that ran it was killed`;
   const more = { error: reason, ...ofVersion(killed) };
-  const news = { event_type: 'JobFailed', reason, more } as const;
-  return { entry: told.entry, news: told.isNews ? [news] : [] };
+  return troubled(entry, 'failed', now, { event_type: 'JobFailed', reason, more });
 }
 
 function missedWords({ first, last, count, why }: MissedTimes): string {

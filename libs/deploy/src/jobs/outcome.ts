@@ -2,7 +2,7 @@
 import type { JobEntry, JobOutcome, RunningJob } from '@runner/common/apps/job-book';
 import { durationText } from '@runner/common/text/time';
 import type { JobAttempt } from './attempt.ts';
-import { type JobNews, ofVersion, troubled, troubleWords } from './tell.ts';
+import { type JobNews, ofVersion, type ToldJob, troubled, troubleWords } from './tell.ts';
 
 /** A slow run took more than `times` the median of at least `of` good ones, and more than `least` ms. */
 const SLOW = { times: 3, of: 5, least: 10_000 };
@@ -19,33 +19,21 @@ export function outcomeOf(attempt: JobAttempt, run: RunningJob): JobOutcome {
   return run.endedBy ? 'ended' : 'killed';
 }
 
-interface Told {
-  readonly now: string;
-  readonly done: EndedAttempts;
-  /** An operator sees how it ends. */
-  readonly isByHand: boolean;
-}
-
-/** What is news, and the entry that knows of it. */
+/** What is news of an end; of a run by hand only that a trouble is over: an operator sees how it ends. */
 export function toldOf(
   entry: JobEntry,
   run: JobEntry['runs'][number],
-  { now, done, isByHand }: Told,
-): { readonly entry: JobEntry; readonly news: readonly JobNews[] } {
+  { now, done, isByHand }: { now: string; done: EndedAttempts; isByHand: boolean },
+): ToldJob {
   const { name } = entry.rules;
   const more = { duration_ms: run.ms, ...ofVersion(run) };
   const isQuiet = run.outcome === 'ended' || run.outcome === 'skipped';
   if (isQuiet || (isByHand && run.outcome !== 'ok')) return { entry, news: [] };
   if (run.outcome !== 'ok') {
-    const told = troubled(entry, 'failed', now);
     const reason = `job ${name}: ${run.reason}`;
-    const facts = {
-      ...more,
-      error: done.error ?? reason,
-      ...(done.cause && { cause: done.cause }),
-    };
-    const news = { event_type: 'JobFailed', reason, more: facts } as const;
-    return { entry: told.entry, news: told.isNews ? [news] : [] };
+    const { error = reason, cause } = done;
+    const facts = { ...more, error, ...(cause && { cause }) };
+    return troubled(entry, 'failed', now, { event_type: 'JobFailed', reason, more: facts });
   }
   const news: JobNews[] = [];
   if (entry.trouble) {

@@ -7,12 +7,11 @@ import { takeLock } from '@runner/common/files/lock';
 import { removeIfThere } from '@runner/common/files/read';
 import { announcerOf } from '../alerts/announce.ts';
 import { oldLogs } from '../run/log.ts';
-import { attemptJob } from './attempt.ts';
+import { attemptJob, type JobRequest, jobPaths } from './attempt.ts';
 import { changeJobBook } from './book.ts';
 import { endClaim } from './claims.ts';
 import { isHeldUp, startRun } from './look.ts';
 import { type EndedAttempts, outcomeOf, toldOf } from './outcome.ts';
-import { type JobRequest, jobPaths } from './request.ts';
 import { withRun } from './settle.ts';
 import { changeOf } from './tell.ts';
 
@@ -121,20 +120,10 @@ async function finish(
     if (!entry || run?.id !== id) return undefined;
     const outcome = outcomeOf(done, run);
     const { endedBy: _, ...rest } = run;
-    const tries = attempts > 1 ? { attempts } : {};
-    const over = {
-      ...rest,
-      version,
-      ms,
-      outcome,
-      ...tries,
-      ...(reason !== undefined && { reason }),
-    };
-    const told = toldOf({ ...entry, run: null }, over, {
-      now,
-      done,
-      isByHand: run.due === null && !run.endedBy,
-    });
+    const more = { ...(attempts > 1 && { attempts }), ...(reason !== undefined && { reason }) };
+    const over = { ...rest, version, ms, outcome, ...more };
+    const isByHand = run.due === null && !run.endedBy;
+    const told = toldOf({ ...entry, run: null }, over, { now, done, isByHand });
     for (const each of told.news) announcer.announce(changeOf(app, told.entry, each));
     const isLeft =
       run.endedBy === 'deploy' ||

@@ -70,7 +70,7 @@ export function settle(before: JobEntry, look: Look): SettledJob {
   // Asked first: a claim is never older than the one before.
   const unseen = missedOf(late, known, look);
   const { missed, ...next } = begun(entry, due ?? known.waiting, look);
-  return { ...next, missed: joined(unseen, missed), killed };
+  return { ...nothing, ...next, missed: joined(unseen, missed) };
 }
 
 const LATER = 'a later time was due, too';
@@ -104,37 +104,36 @@ function joined(
   return { ...other, last: one.last, count: one.count + other.count };
 }
 
-type Begun = Pick<SettledJob, 'entry' | 'starts' | 'ends'> & { readonly missed?: MissedTimes };
+type Begun = Pick<SettledJob, 'entry'> &
+  Partial<Pick<SettledJob, 'starts' | 'ends'>> & { readonly missed?: MissedTimes };
 
 function begun(entry: JobEntry, due: string | null, look: Look): Begun {
   const { rules, run } = entry;
-  if (due === null) return { entry, starts: false, ends: false };
+  if (due === null) return { entry };
   if (run) {
     if (rules.overlap === 'skip' && due !== entry.waiting)
-      return { entry: withRun(entry, skipped(due, look)), starts: false, ends: false };
+      return { entry: withRun(entry, skipped(due, look)) };
     const ends = rules.overlap === 'kill' && run.endedBy === undefined;
     const next = ends ? { ...run, endedBy: 'next' as const } : run;
-    return { entry: { ...waitingFor(entry, due, look), run: next }, starts: false, ends };
+    return { entry: { ...waitingFor(entry, due, look), run: next }, ends };
   }
-  if (look.isHeldUp) return { entry: waitingFor(entry, due, look), starts: false, ends: false };
+  if (look.isHeldUp) return { entry: waitingFor(entry, due, look) };
   const id = look.newId();
   const answer = look.claim({ rules, id, due });
   const at = look.now.toISOString();
-  const nothing = { starts: false, ends: false };
   if (answer.result === 'claimed') {
     const token = answer.token === null ? {} : { token: answer.token };
     const run: JobEntry['run'] = { id, due, at, version: null, ...token };
-    return { ...nothing, entry: { ...entry, run, waiting: null }, starts: true };
+    return { entry: { ...entry, run, waiting: null }, starts: true };
   }
   if (answer.result === 'taken') {
     const elsewhere = { server: answer.server, due };
-    return { ...nothing, entry: { ...entry, waiting: null, elsewhere } };
+    return { entry: { ...entry, waiting: null, elsewhere } };
   }
-  if (answer.result === 'unknown') return { ...nothing, ...unasked(entry, due, answer.why, look) };
-  if (rules.overlap === 'wait') return { ...nothing, entry: waitingFor(entry, due, look) };
+  if (answer.result === 'unknown') return unasked(entry, due, answer.why, look);
+  if (rules.overlap === 'wait') return { entry: waitingFor(entry, due, look) };
   const reason = `the run before went on on ${answer.server}`;
-  const passed = withRun({ ...entry, waiting: null }, skipped(due, look, reason));
-  return { ...nothing, entry: passed };
+  return { entry: withRun({ ...entry, waiting: null }, skipped(due, look, reason)) };
 }
 
 /** The broker could not be asked: one time waits for it, but not long. */

@@ -27,16 +27,23 @@ export function ofVersion({ version }: Pick<JobRun, 'version'>): Partial<DeployE
   return version === null ? {} : { version };
 }
 
-/** A trouble that began at `at`, or goes on: whether it is news, and the entry that knows of it. */
+/** What is news of a job, and the entry that knows of it. */
+export interface ToldJob {
+  readonly entry: JobEntry;
+  readonly news: readonly JobNews[];
+}
+
+/** A trouble that began at `at`, or goes on: only its beginning is news. */
 export function troubled(
   entry: JobEntry,
   kind: 'failed' | 'missed',
   at: string,
-): { readonly entry: JobEntry; readonly isNews: boolean } {
+  beginning: JobNews,
+): ToldJob {
   const { trouble } = entry;
   if (trouble?.kind !== kind)
-    return { entry: { ...entry, trouble: { since: at, kind, count: 1 } }, isNews: true };
-  return { entry: { ...entry, trouble: { ...trouble, count: trouble.count + 1 } }, isNews: false };
+    return { entry: { ...entry, trouble: { since: at, kind, count: 1 } }, news: [beginning] };
+  return { entry: { ...entry, trouble: { ...trouble, count: trouble.count + 1 } }, news: [] };
 }
 
 /** What is over, in words. */

@@ -17,7 +17,7 @@ import { word } from '@runner/common/text/shell';
 import { removeEnvFile } from '../instances/env-file.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { stopInstances, unstoppable } from '../instances/stop.ts';
-import { endJobs } from '../jobs/end-all.ts';
+import { endJobs } from '../jobs/give-way.ts';
 import { underLock } from '../journal/lock.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import { endDeploy, endHooks } from '../run/processes.ts';

@@ -4,7 +4,7 @@ import { readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { harmless } from '@runner/common/text/harmless';
-import { jobPaths } from '@runner/deploy/jobs/request';
+import { jobPaths } from '@runner/deploy/jobs/attempt';
 import { requireKept } from '../kept.ts';
 
 /** Bytes: a kept log is no longer. */
