@@ -4,9 +4,9 @@ import { hashOf } from '@runner/common/audit/chain';
 import { readGiven, refuseTwoReaders } from '@runner/common/files/read';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { Difference } from '@runner/deploy/statement/difference';
 import { opened, publicKeyFrom } from '@runner/deploy/statement/envelope';
 import { claimsOf, type ReleaseClaims } from '@runner/deploy/statement/seal';
+import type { Difference } from '@runner/deploy/statement/tree';
 import { treeText } from '@runner/deploy/statement/tree';
 
 /** Bytes of a statement or key. */

@@ -6,7 +6,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { counted } from '@runner/common/text/words';
 import type { Verification } from '@runner/deploy/changes/verify';
 import type { VerifiedInstance } from '@runner/deploy/statement/compare';
-import type { Difference } from '@runner/deploy/statement/difference';
+import type { Difference } from '@runner/deploy/statement/tree';
 import type { VerifiedStatement } from './elsewhere.ts';
 
 /** What runs of an app. */

@@ -25,21 +25,8 @@ export interface Announcing extends Server {
   readonly notify: boolean;
 }
 
-/** Announces changes one after the other. */
-interface ChangeAnnouncer {
-  /** Appends it to the audit log, and sends it to the chats of its app. */
-  announce(change: AppChange): void;
-  /**
-   * The same for what the state is to remember, before that is written: after a kill between, the next command
-   * announces it again, but records it once. Throws a Failure if it can be neither recorded nor kept.
-   */
-  announceAhead(change: AppChange): void;
-  /** Waits for the chats. */
-  finish(): Promise<void>;
-}
-
-/** Starts a notifier for the first change. */
-export function announcerOf({ io, paths, reporter, notify }: Announcing): ChangeAnnouncer {
+/** Announces changes one after the other. Starts a notifier for the first one. */
+export function announcerOf({ io, paths, reporter, notify }: Announcing) {
   let notifier: Notifier | undefined;
   const shared = {};
   const started = () => {
@@ -47,10 +34,15 @@ export function announcerOf({ io, paths, reporter, notify }: Announcing): Change
     return notifier;
   };
   return {
-    announce({ app, change }) {
+    /** Appends it to the audit log, and sends it to the chats of its app. */
+    announce({ app, change }: AppChange) {
       announce({ paths, reporter, notifier: started() }, eventsOf(io, app, change));
     },
-    announceAhead({ app, change }) {
+    /**
+     * The same for what the state is to remember, before that is written: after a kill between, the next command
+     * announces it again, but records it once. Throws a Failure if it can be neither recorded nor kept.
+     */
+    announceAhead({ app, change }: AppChange) {
       const events = eventsOf(io, app, change);
       const isSame = (record: LogRecord) =>
         events.some((event) => contentOf(event) === contentOf(record));
@@ -60,6 +52,7 @@ export function announcerOf({ io, paths, reporter, notify }: Announcing): Change
       const recorded = known.length > 0 ? known : recordAnyway(recorder, events);
       for (const event of recorded) started().send(event as DeployEvent);
     },
+    /** Waits for the chats. */
     async finish() {
       for (const line of (await notifier?.finish()) ?? []) reporter.note(line);
     },
@@ -76,7 +69,7 @@ function contentOf(event: LogRecord): string {
 export async function announcingChange<T>(
   announcing: Announcing,
   command: string,
-  change: (announce: ChangeAnnouncer['announceAhead']) => T,
+  change: (announce: (change: AppChange) => void) => T,
 ): Promise<T> {
   const { io, paths } = announcing;
   const announcer = announcerOf(announcing);

@@ -1,8 +1,7 @@
 /** When the certificate of a domain ends, as its visitors see it, and when that is announced. */
 import type { AppState, Certificate } from '@runner/common/apps/state';
 import { findApp, writeApp } from '@runner/common/apps/store';
-import { unlessFailure } from '@runner/common/foundation/attempt';
-import { Failure } from '@runner/common/foundation/failure';
+import { onFailure, unlessFailure } from '@runner/common/foundation/attempt';
 import { activeFile } from '../instances/target.ts';
 import { type Announcing, type AppChange, announcingChange } from './announce.ts';
 import { DAY, endingAt } from './ending.ts';
@@ -32,17 +31,13 @@ export async function checkCertificates(
   });
   const found = (await Promise.all(looks)).filter(({ seen }) => seen.length > 0);
   if (found.length === 0) return;
-  try {
-    await announcingChange(announcing, 'fetch', (announce) => {
-      for (const { name, seen } of found) {
-        const app = findApp(paths, name);
-        if (app) for (const change of noted(announcing, app, seen)) announce(change);
-      }
-    });
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    reporter.note('the ends of certificates could not be noted');
-  }
+  const unnoted = onFailure(() => reporter.note('the ends of certificates could not be noted'));
+  await announcingChange(announcing, 'fetch', (announce) => {
+    for (const { name, seen } of found) {
+      const app = findApp(paths, name);
+      if (app) for (const change of noted(announcing, app, seen)) announce(change);
+    }
+  }).catch(unnoted);
 }
 
 function domainsOf({ paths }: Announcing, app: AppState): string[] {

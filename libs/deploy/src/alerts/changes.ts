@@ -112,27 +112,16 @@ const WINDOW = 600_000;
 /** What `fetch` saw: when, in milliseconds since 1970, and how often the instance had been restarted. */
 type RestartsSeen = readonly (readonly [at: number, count: number])[];
 
-/** How often it was restarted in the last 10 minutes. */
-interface CrashLoop {
-  readonly seen: RestartsSeen;
-  readonly count: number;
-  readonly loops: boolean;
-}
-
-/** `wasDown`: a loop is over when there was at most one restart in 10 minutes. */
-function crashLoop(
-  before: unknown,
-  now: Date,
-  { count: total }: Restarts,
-  wasDown: boolean,
-): CrashLoop {
+/** How often it was restarted in the last 10 minutes. `wasDown`: a loop is over when it was at most once. */
+function crashLoop(before: unknown, now: Date, { count: total }: Restarts, wasDown: boolean) {
   const at = now.getTime();
   const isPair = (each: unknown): each is RestartsSeen[number] =>
     Array.isArray(each) && each.every(Number.isFinite);
   // A deploy begins to count again.
-  const seen = (Array.isArray(before) ? before : [])
+  const known = (Array.isArray(before) ? before : [])
     .filter(isPair)
-    .filter(([time, known]) => time <= at && at - time <= WINDOW && known <= total);
-  const count = total - (seen[0]?.[1] ?? total);
-  return { seen: [...seen, [at, total]], count, loops: count >= (wasDown ? LOOP - 1 : LOOP) };
+    .filter(([time, count]) => time <= at && at - time <= WINDOW && count <= total);
+  const count = total - (known[0]?.[1] ?? total);
+  const seen: RestartsSeen = [...known, [at, total]];
+  return { seen, count, loops: count >= (wasDown ? LOOP - 1 : LOOP) };
 }

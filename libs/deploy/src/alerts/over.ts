@@ -1,7 +1,7 @@
 /** A command that ends an outage ends it for the record and the chats too, before the next `fetch` looks. */
 import { findApp, writeApp } from '@runner/common/apps/store';
 import { summaryOf } from '@runner/common/apps/summary';
-import { Failure } from '@runner/common/foundation/failure';
+import { onFailure } from '@runner/common/foundation/attempt';
 import { whatRuns } from '../instances/running.ts';
 import { type Announcing, announcingChange } from './announce.ts';
 import { changesOf } from './changes.ts';
@@ -18,7 +18,7 @@ export async function announceOver(
   command: string,
 ): Promise<void> {
   const { io, paths, reporter, notify, app: name } = request;
-  try {
+  const announced = async () => {
     const before = findApp(paths, name);
     if (!before?.reported?.down?.length && !before?.reported?.check?.length) return;
     const view = { retries: UNUSED, now: io.now(), ...(await whatRuns(request, [before])) };
@@ -33,8 +33,9 @@ export async function announceOver(
       for (const change of found.changes) announce({ app, change });
       writeApp(paths, { ...app, reported: found.reported });
     });
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    reporter.note(`${error.message}; the next fetch announces what is over (${error.code})`);
-  }
+  };
+  const noted = onFailure(({ message, code }) =>
+    reporter.note(`${message}; the next fetch announces what is over (${code})`),
+  );
+  await announced().catch(noted);
 }

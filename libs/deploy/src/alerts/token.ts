@@ -31,7 +31,7 @@ export function* tokenChanges(
   for (const app of all) {
     if (!names.has(app.app) || done.has(app.app) || !isNews(app, now)) continue;
     const ending = endingAt(app.state.repohost_token_ends, now, STAGES);
-    const sharing = all.filter((other) => (ending ? sharesToken : sharedToken)(app, other));
+    const sharing = all.filter((other) => sharesToken(app, other, !ending));
     for (const each of sharing) done.add(each.app);
     yield* ending ? ended(paths, sharing, ending) : renewed(paths, sharing);
   }
@@ -47,24 +47,17 @@ function isNews({ state, reported }: AppState, now: Date): boolean {
   return known !== undefined && known.ends !== ends;
 }
 
-/** Whether two apps have the same token, as it was last tested. */
-function sharesToken({ app, state: one }: AppState, { app: name, state: other }: AppState) {
-  if (app === name) return true;
-  return (
-    one.repohost_token_fingerprint !== undefined &&
-    one.repohost_token_fingerprint === other.repohost_token_fingerprint &&
-    one.repohost_token_ends === other.repohost_token_ends
-  );
+/** Its token as it was last tested or, with `isAnnounced`, as its end was announced. */
+function tokenIn({ state, reported }: AppState, isAnnounced: boolean) {
+  if (isAnnounced) return reported?.token;
+  return { fingerprint: state.repohost_token_fingerprint, ends: state.repohost_token_ends };
 }
 
-/** Whether the same end was announced for two apps. */
-function sharedToken({ app, reported: one }: AppState, { app: name, reported: other }: AppState) {
-  if (app === name) return true;
-  return (
-    one?.token?.fingerprint !== undefined &&
-    one.token.fingerprint === other?.token?.fingerprint &&
-    one.token.ends === other.token.ends
-  );
+function sharesToken(app: AppState, other: AppState, isAnnounced: boolean): boolean {
+  if (app.app === other.app) return true;
+  const [own, its] = [tokenIn(app, isAnnounced), tokenIn(other, isAnnounced)];
+  const isKnown = own?.fingerprint !== undefined;
+  return isKnown && own.fingerprint === its?.fingerprint && own.ends === its?.ends;
 }
 
 function* ended(paths: Paths, apps: readonly AppState[], { days, words }: NearEnd) {
@@ -97,10 +90,8 @@ function* renewed(paths: Paths, apps: readonly AppState[]) {
   const token = apps[0]?.reported?.token;
   const ends = apps[0]?.state.repohost_token_ends;
   const what = ends === undefined ? 'was replaced' : `was replaced; the new one expires at ${ends}`;
-  const reason = `the token of ${listed(
-    apps.map(({ app }) => app),
-    NAMES_MAX,
-  )} ${what}`;
+  const names = apps.map(({ app }) => app);
+  const reason = `the token of ${listed(names, NAMES_MAX)} ${what}`;
   yield changeOf(paths, apps, { event_type: 'TokenRenewed', reason, ...tokenOf(token) });
   for (const app of apps) {
     const { token: _, ...reported } = app.reported ?? {};

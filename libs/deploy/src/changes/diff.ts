@@ -17,7 +17,8 @@ import { underLock } from '../journal/lock.ts';
 import { broughtBy } from '../packages/brought.ts';
 import { opened } from '../statement/envelope.ts';
 import { claimsOf, statementText } from '../statement/seal.ts';
-import { type ChangeList, LOCK_WAIT, listChanges, type NamedCommit } from './list.ts';
+import { type ChangeList, listChanges, type NamedCommit } from './list.ts';
+import { LOCK_WAIT } from './verify.ts';
 
 /** Names that only one of the two has, and those that both have and that are not the same; sorted. */
 export interface NameChanges {

@@ -4,6 +4,7 @@ import type { Deployed } from '@runner/common/apps/deployed';
 import type { AppState } from '@runner/common/apps/state';
 import { DEPLOY_FILE, readDeployFile } from '@runner/common/deploy-file/read';
 import { widenedNetwork } from '@runner/common/deploy-file/widened';
+import { onFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
 import { cleanRecord } from '@runner/common/redaction/record';
@@ -23,7 +24,7 @@ import { withObjects } from '../signed/objects.ts';
 import { judgeAll } from '../signed/range.ts';
 import { examineSigners } from '../signed/signers.ts';
 import { commitAt } from '../signed/walk.ts';
-import { signerOf, type VerifiedCommit } from './verify.ts';
+import { LOCK_WAIT, signerOf, type VerifiedCommit } from './verify.ts';
 
 export interface NamedCommit {
   version: string;
@@ -68,9 +69,6 @@ export interface MigratedWayBack {
 
 type ChangeRange = Pick<ChangeList, 'what' | 'from' | 'to'>;
 
-/** How long to wait for the app's lock, in milliseconds. */
-export const LOCK_WAIT = 15_000;
-
 /** Throws `ref_not_found`, `version_not_found`, `locked`, and what git's calls throw. */
 export async function listChanges(
   request: SourceRequest,
@@ -90,8 +88,10 @@ export async function listChanges(
     const compare = first === last ? null : (source.compare(first, last) ?? null);
     const list = { app: app.app, ...range, count: found.count, compare };
     const commits = await withSigners(request, source, app, found.commits);
-    const network_added = await networkAdded(source, app, range);
-    const new_install_scripts = await newScripts(source, app, range);
+    // Empty if the files of the commits cannot be had.
+    const none = onFailure((): string[] => []);
+    const network_added = await networkAdded(source, app, range).catch(none);
+    const new_install_scripts = await newScripts(source, app, range).catch(none);
     const database = databaseOf(request, app, range, commits);
     return cleanRecord(
       { ...list, commits, network_added, new_install_scripts, ...database },
@@ -116,44 +116,34 @@ async function withSigners(
   return commits.map((each, at) => ({ ...each, ...signerOf(verdicts[at]) }));
 }
 
-/** Empty if the files of the commits cannot be had. Only if the first has a list is the other fetched. */
+/** Only if the first commit has a list is the other fetched. */
 async function networkAdded(
   source: GitSource,
   { deploy_file }: AppState,
   { from, to }: ChangeRange,
 ): Promise<string[]> {
   if (deploy_file?.wins) return [];
-  try {
-    const fileOf = async ({ commit }: NamedCommit) => {
-      const [bytes] = await blobsOf(source, [`${commit}:${DEPLOY_FILE}`]);
-      return readDeployFile(bytes);
-    };
-    const before = await fileOf(from);
-    if (widenedNetwork(before, readDeployFile(undefined)).length === 0) return [];
-    await fetchWanted(source, to.commit);
-    return widenedNetwork(before, await fileOf(to));
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return [];
-  }
+  const fileOf = async ({ commit }: NamedCommit) => {
+    const [bytes] = await blobsOf(source, [`${commit}:${DEPLOY_FILE}`]);
+    return readDeployFile(bytes);
+  };
+  const before = await fileOf(from);
+  if (widenedNetwork(before, readDeployFile(undefined)).length === 0) return [];
+  await fetchWanted(source, to.commit);
+  return widenedNetwork(before, await fileOf(to));
 }
 
-/** As the record of a deploy has them; empty if the files of the commits cannot be had. */
+/** As the record of a deploy has them. */
 async function newScripts(
   source: GitSource,
   app: AppState,
   { from, to }: ChangeRange,
 ): Promise<string[]> {
   if (from.commit === to.commit) return [];
-  try {
-    const there = await fetchMissing(source, [from.commit, to.commit]);
-    if (there.length < 2) return [];
-    const range = { from: from.commit, to: to.commit };
-    return scriptFields((await broughtBy(source, app, range)).scripts).new_install_scripts ?? [];
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return [];
-  }
+  const there = await fetchMissing(source, [from.commit, to.commit]);
+  if (there.length < 2) return [];
+  const range = { from: from.commit, to: to.commit };
+  return scriptFields((await broughtBy(source, app, range)).scripts).new_install_scripts ?? [];
 }
 
 /** The migrations of these commits that are in the database, and the way back over them. */

@@ -12,6 +12,9 @@ import { type Judging, judgeAll, walkAll } from '../signed/range.ts';
 import { headVerdict } from '../signed/require.ts';
 import { readSigners } from '../signed/signers.ts';
 
+/** How long to wait for the app's lock, in milliseconds. */
+export const LOCK_WAIT = 15_000;
+
 /** A commit, its signer or why it would be refused. */
 export interface VerifiedCommit {
   commit: string;
@@ -33,9 +36,6 @@ export interface Verification {
   refused: number;
 }
 
-/** How long to wait for the app's lock, in milliseconds. */
-const WAIT = 15_000;
-
 /**
  * Verifies the newest `last` commits of what the app follows. Throws `signers_invalid`, `locked`, and
  * what fetching throws.
@@ -48,7 +48,7 @@ export async function verifyCommits(
   const { io, paths } = request;
   const { source, redact } = sourceOf(request, app);
   const judging = { signers: readSigners(paths), now: io.now() };
-  return underLock({ ...request, app: app.app, wait: WAIT }, 'verify', async () => {
+  return underLock({ ...request, app: app.app, wait: LOCK_WAIT }, 'verify', async () => {
     const commits = await verified(source, judging, await fetchWanted(source, undefined), last);
     const refused = commits.filter((commit) => commit.refused !== null).length;
     const { require_signed = null } = app;

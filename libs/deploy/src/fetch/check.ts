@@ -5,6 +5,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import { type Holder, liveHolder } from '@runner/common/files/lock';
+import { onFailure } from '@runner/common/foundation/attempt';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { openApi } from '@runner/common/hosts/open';
@@ -76,13 +77,9 @@ async function refusalOf(
 ): Promise<FetchResult['refusal']> {
   if (!app.require_signed || !isRefusal(app.check_failed?.error)) return undefined;
   const asked = { paths: request.paths, source, app, now: request.io.now() };
-  try {
-    await locked(async () => requireSigned(asked, await fetchWanted(source, undefined)));
-    return null;
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return isRefusal(error.code) ? error : undefined;
-  }
+  const signed = locked(async () => requireSigned(asked, await fetchWanted(source, undefined)));
+  const refused = onFailure((failure) => (isRefusal(failure.code) ? failure : undefined));
+  return signed.then(() => null, refused);
 }
 
 async function checksOf({ io, paths }: FetchRequest, app: AppState, commit: string) {

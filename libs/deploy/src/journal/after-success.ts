@@ -9,12 +9,8 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import { followed } from './after-rollback.ts';
 import type { Deploy } from './operation.ts';
 
-/** What an operator chose to deploy. */
-export interface Choice {
-  /** Head of the branch, if another commit or only one instance was chosen. */
-  readonly skippedHead: string | undefined;
-  /** Only one instance was deployed: the others stay. */
-  readonly partial: boolean;
+/** What an operator chose to deploy; with `returns` what keeps the head from being deployed stays. */
+export interface Choice extends Pick<Deploy, 'skippedHead' | 'partial' | 'returns'> {
   /** How many versions are kept. */
   readonly keep: number;
   readonly by: string;
@@ -22,27 +18,21 @@ export interface Choice {
   readonly urls: Readonly<Record<string, string>>;
   /** How the release is watched from now on. */
   readonly watch: WatchState | null;
-  /** It ran before a restore: what keeps the head from being deployed stays. */
-  readonly returns: boolean;
 }
 
 /** How a release is watched; null if its `.deploy.yml` does not say so. */
 export function watchOfRelease(
   { watch }: DeployFile,
-  { since, journal, instances, deployId: deploy_id, version, commit, app }: WatchedRelease,
+  op: Pick<Deploy, 'deployId' | 'version' | 'commit' | 'instances' | 'journal' | 'app'>,
+  since: string,
 ): WatchState | null {
   if (!watch) return null;
+  const { journal, instances, deployId: deploy_id, version, commit, app } = op;
   const until = new Date(Date.parse(since) + watch.for).toISOString();
   const from = journal?.started ?? since;
   const first = instances.filter((name) => !app.instances[name]?.current);
   const watched = { deploy_id, version, commit, instances: [...instances], since, until, from };
   return { ...watched, ...(first.length > 0 && { first }) };
-}
-
-/** A release that is live. */
-interface WatchedRelease
-  extends Pick<Deploy, 'deployId' | 'version' | 'commit' | 'instances' | 'journal' | 'app'> {
-  readonly since: string;
 }
 
 /** Instances that what was deployed does not name: they are stopped once the success is recorded. */

@@ -16,11 +16,12 @@ export type EventOrigin = Pick<Deploy, 'io' | 'app' | 'redact' | 'deployId' | 't
 
 export type EventFields = Partial<DeployEvent>;
 
-/** Which event: of what, of which instances; `file` names their domains. */
+/** Which event: of what, of which instances. */
 interface EventRequest {
   readonly origin: EventOrigin;
   readonly kind: DeployEvent['event_type'];
   readonly instances: readonly string[];
+  /** Names their domains. */
   readonly file?: DeployFile | undefined;
 }
 
@@ -56,30 +57,18 @@ export function eventsOf(
   });
 }
 
-/** An instance that is back on a version. */
-type Back = Move & { readonly to: NonNullable<Move['to']> };
-
-/** What an event says about an instance that rolled back. */
-interface BackFacts extends EventFields {
-  readonly file: DeployFile | undefined;
-  readonly reason: string;
-}
-
 /** The events of instances that rolled back. Those with the same versions and reason are one event. */
-export function rolledBackEvents<M extends Move>(
+export function rolledBackEvents<M extends Move & { readonly to: NonNullable<Move['to']> }>(
   op: Operation,
-  moves: readonly (M & Back)[],
-  factsOf: (move: M & Back) => BackFacts,
+  moves: readonly M[],
+  factsOf: (move: M) => EventFields & { file: DeployFile | undefined; reason: string },
 ): DeployEvent[] {
-  const wayOf = (move: M & Back) => {
+  const wayOf = (move: M) => {
     const { from, to } = move;
     return JSON.stringify([from.version, from.commit, to.version, to.commit, factsOf(move).reason]);
   };
   return [...new Set(moves.map(wayOf))].flatMap((way) => {
-    const [first, ...others] = moves.filter((move) => wayOf(move) === way) as [
-      M & Back,
-      ...(M & Back)[],
-    ];
+    const [first, ...others] = moves.filter((move) => wayOf(move) === way) as [M, ...M[]];
     const { file, ...facts } = factsOf(first);
     const { commit, version } = first.to;
     const origin = { ...op, commit, version, about: {} };

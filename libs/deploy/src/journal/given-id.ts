@@ -1,12 +1,6 @@
 /** A deploy or rollback whose caller chose its id: running it again returns how it ended. */
 import { findApp } from '@runner/common/apps/store';
-import {
-  instancesOf,
-  kindOf,
-  type LogRecord,
-  projectOf,
-  textOf,
-} from '@runner/common/audit/record';
+import { instancesOf, kindOf, projectOf, textOf } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import { invalidValue } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -41,15 +35,6 @@ export function givenIdOf(options: Record<keyof typeof ID_OPTIONS, string | unde
   return { deployId, trigger };
 }
 
-export interface RecordedEnd {
-  /** Of the kind that decides. */
-  readonly last: LogRecord;
-  readonly isSuccess: boolean;
-  readonly instance: string;
-  readonly isRolledBack: boolean;
-  readonly error: string;
-}
-
 /**
  * The end of a deploy or rollback in the log; undefined if the log does not know the id, or it has not
  * ended. Throws `usage` for the id of another app's deploy.
@@ -59,9 +44,10 @@ export function recordedEnd(
   app: string,
   deployId: string | undefined,
   success: 'DeploySuccess' | 'RollbackSuccess',
-): RecordedEnd | undefined {
+) {
   // Running, or killed and not cleaned up yet.
-  if (deployId === undefined || findApp(paths, app)?.deploying?.deploy_id === deployId) return;
+  if (deployId === undefined || findApp(paths, app)?.deploying?.deploy_id === deployId)
+    return undefined;
   const records = eventsOfDeploy(paths, deployId);
   const foreign = records.map(projectOf).find((project) => project !== app);
   if (foreign !== undefined) {
@@ -72,6 +58,7 @@ export function recordedEnd(
   const last = failure ?? find(success);
   if (!last) return undefined;
   return {
+    /** Of the kind that decides. */
     last,
     isSuccess: !failure,
     instance: failure

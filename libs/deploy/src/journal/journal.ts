@@ -28,7 +28,7 @@ export function beginJournal(
   intent: Intent,
   change: (app: AppState) => AppState = (app) => app,
 ): void {
-  const { io, paths, app, deployId, user } = op;
+  const { io, deployId, user } = op;
   const now = io.now().toISOString();
   const start_time = startTimeOf(io.pid);
   const own = { pid: io.pid, boot_id: bootId(), ...(start_time !== undefined && { start_time }) };
@@ -37,7 +37,7 @@ export function beginJournal(
   const { commit, version, passed_over: head = commit } = intent;
   const isDeploy = !isByHand(journal);
   const watch = endsWatch(op, journal);
-  changeApp({ io, paths, command: 'deploy', app: app.app }, (state) => ({
+  changeOwnState(op, (state) => ({
     ...change(state),
     ...watch,
     ...(isDeploy && { last_checked: now, check_failed: null, head }),
@@ -73,20 +73,18 @@ export function beginAnyway(
   }
 }
 
-/** Changes the state of the app that an operation has locked. */
+/** Changes the state of the app that an operation has locked; waits `wait` s for another command's change. */
 export function changeOwnState(
   { io, paths, app }: Operation,
   change: (app: AppState) => AppState,
+  wait?: number,
 ): AppState {
-  return changeApp({ io, paths, command: 'watch', app: app.app }, change);
+  return changeApp({ io, paths, command: 'deploy', app: app.app, wait }, change);
 }
 
 /** Ends the journal and changes nothing else. */
-export function clearJournal({ io, paths, app }: Operation): AppState {
-  return changeApp({ io, paths, command: 'deploy', app: app.app }, (now) => ({
-    ...now,
-    deploying: null,
-  }));
+export function clearJournal(op: Operation): AppState {
+  return changeOwnState(op, (now) => ({ ...now, deploying: null }));
 }
 
 /** Seconds that it waits for another command's change: instances may be down meanwhile. */
@@ -96,9 +94,7 @@ const metBusy = new WeakSet<Operation>();
 
 function write(op: Operation, journal: Journal, wait?: number): void {
   op.journal = journal;
-  const { io, paths, app } = op;
-  const noted = (state: AppState) => ({ ...state, deploying: state.deploying && journal });
-  changeApp({ io, paths, command: 'deploy', app: app.app, wait }, noted);
+  changeOwnState(op, (now) => ({ ...now, deploying: now.deploying && journal }), wait);
 }
 
 function writeAnyway(op: Operation, journal: Journal): void {
@@ -170,8 +166,7 @@ export function writeEnd(
   change: (app: AppState) => AppState,
   mustSave: boolean,
 ): void {
-  const { io, paths, app } = op;
-  const save = () => changeApp({ io, paths, command: 'deploy', app: app.app }, change);
+  const save = () => changeOwnState(op, change);
   if (!mustSave) {
     anyway(op, save);
     return;

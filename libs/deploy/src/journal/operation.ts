@@ -10,7 +10,7 @@ import type { Redactor } from '@runner/common/secrets/redactor';
 import type { CommitInfo } from '../git/history.ts';
 import { NetworkNotes } from '../guard/notes.ts';
 import { type Notifier, silent } from '../report/notifier.ts';
-import { type Reporter, redacting } from '../report/reporter.ts';
+import { type Reporter, redacting, withoutSteps } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import type { StepFailure } from '../run/step.ts';
 import { openSandbox, openSandboxAnyway, type Sandbox } from '../sandbox/sandbox.ts';
@@ -119,22 +119,13 @@ export interface ContextRequest extends Server {
   readonly hidden?: readonly string[];
 }
 
-const SILENT: Reporter = {
-  begin: () => {},
-  done: () => {},
-  failed: () => {},
-  skipped: () => {},
-  output: () => {},
-  note: () => {},
-};
-
 /** The context of an operation. Throws `sandbox_unavailable`, `config_invalid`. */
 export function contextOf(
   request: ContextRequest,
   app: AppState,
   { secrets, redact }: Pick<Operation, 'secrets' | 'redact'>,
 ): Operation {
-  const { io, paths, reporter = SILENT, trigger = 'manual' } = request;
+  const { io, paths, reporter = withoutSteps({ note: () => {} }), trigger = 'manual' } = request;
   const deployId = request.deployId ?? newDeployId(io.random);
   const log = openDeployLog({ paths, app: app.app, deployId, redact, onOutput: reporter.output });
   const open = request.isStrict ? openSandbox : openSandboxAnyway;

@@ -56,7 +56,7 @@ export function deploySucceeded(
   const reason = heldWords(op, file);
   if (reason !== undefined) say(op, reason);
   const unjudged = reason === undefined ? undefined : { verdict: 'not_judged' as const, reason };
-  const watchFrom = (since: string) => watchOfRelease(file, { ...op, since });
+  const watchFrom = (since: string) => watchOfRelease(file, op, since);
   const unwatched = unjudged && watchFrom(op.io.now().toISOString());
   const events = eventsOf({ origin: op, kind: 'DeploySuccess', instances, file }, (instance) => ({
     ...end,
@@ -171,17 +171,11 @@ function cancelledBy({ paths, app, deployId, user }: Deploy): string | undefined
   return wanted === deployId ? String(by) : undefined;
 }
 
-/** Why it was rolled back, and the backup of the database that was restored with it. */
-interface RollbackFacts {
-  readonly reason?: string | undefined;
-  readonly database?: string | undefined;
-}
-
-/** `reason`: absent if an operator rolled back. */
+/** `reason`: absent if an operator rolled back; `database`: the backup that was restored with it. */
 export function rollbackSucceeded(
   op: Operation,
   moves: readonly KeptMove[],
-  { reason, database }: RollbackFacts,
+  { reason, database }: { reason?: string | undefined; database?: string | undefined },
 ): OperationEnding {
   const { duration_ms } = spent(op);
   return {

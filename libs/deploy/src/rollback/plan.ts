@@ -10,12 +10,6 @@ import { choiceOf } from '@runner/common/text/nearest';
 import { isRestorable } from '../instances/kept-file.ts';
 import { failedSince, isOlder, isRestart, type KeptMove } from '../journal/after-rollback.ts';
 
-/** Where the instances go, and in words why others stay as they are. */
-export interface RollbackPlan {
-  readonly moves: readonly [KeptMove, ...KeptMove[]];
-  readonly staying: readonly string[];
-}
-
 /** What an operator asked for. */
 export interface RollbackTarget {
   readonly to: string | undefined;
@@ -24,28 +18,19 @@ export interface RollbackTarget {
   readonly isOfWatch?: boolean;
 }
 
-/** The newest deploy failed, so there is nothing to roll back from. */
-export interface NothingToDo {
-  readonly version: string;
-  readonly instance: string;
-  readonly failed_version: string;
-  /** What `--to` would go to; null if nothing older is kept. */
-  readonly earlier_version: string | null;
-}
-
 /** Where each instance goes, for the plan that is bound to it. */
-export function goalsOf({ moves }: RollbackPlan): Record<string, string> {
+export function goalsOf({
+  moves,
+}: {
+  readonly moves: readonly KeptMove[];
+}): Record<string, string> {
   return Object.fromEntries(
     moves.map(({ instance, to }) => [`goal of ${instance}`, `${to.version} (${to.release})`]),
   );
 }
 
 /** Whether the newest deploy failed, without `--to`; undefined if there is something to do. */
-export function nothingToDo(
-  paths: Paths,
-  app: AppState,
-  { instance, to }: RollbackTarget,
-): NothingToDo | undefined {
+export function nothingToDo(paths: Paths, app: AppState, { instance, to }: RollbackTarget) {
   const chosen = instancesOf(app, instance).filter(([, { current }]) => current);
   const [first] = chosen;
   if (to !== undefined || !first || chosen.some(([, { broken }]) => broken)) return undefined;
@@ -59,6 +44,7 @@ export function nothingToDo(
     version: versionLabel(current, [failed]),
     instance: names.join(','),
     failed_version: versionLabel(failed, [current]),
+    /** What `--to` would go to; null if nothing older is kept. */
     earlier_version: earlier ? versionArgument(earlier, [current, ...previous]) : null,
   };
 }
@@ -74,14 +60,14 @@ function keptIn(paths: Paths, app: AppState): (each: Deployed) => boolean {
 
 /**
  * Each instance goes to its previous version, never forward, or to the version that was asked for,
- * or, if it is broken, to the version it should run. Throws `instance_not_found`,
- * `version_not_found`.
+ * or, if it is broken, to the version it should run; `staying` says in words why others stay as they are.
+ * Throws `instance_not_found`, `version_not_found`.
  */
 export function planRollback(
   paths: Paths,
   app: AppState,
   { instance, to, isOfWatch }: RollbackTarget,
-): RollbackPlan {
+) {
   refuseRestored(app, instance);
   if (instance !== undefined && !Object.hasOwn(app.instances, instance)) {
     const known = Object.keys(app.instances);
@@ -111,7 +97,8 @@ export function planRollback(
   const staying = found
     .filter((each) => !chosen.some((move) => move.instance === each.instance))
     .map((each) => `${each.instance} ${whyItStays(each.to, to)}: it stays at ${each.from.version}`);
-  return { moves: [first, ...others], staying };
+  const moves: readonly [KeptMove, ...KeptMove[]] = [first, ...others];
+  return { moves, staying };
 }
 
 function destination(
@@ -120,14 +107,11 @@ function destination(
   to: string | undefined,
   isKept: (each: Deployed) => boolean,
 ): Deployed | undefined {
-  const { current, broken } = state;
-  if (to !== undefined) return chosen(app, keptOf(state, isKept), to);
+  const { current, previous, broken } = state;
+  const all = [current ?? [], ...previous].flat();
+  if (to !== undefined) return chosen(app, all.filter(isKept), to);
   if (broken && current && isKept(current)) return current;
   return earlierThan(state, isKept);
-}
-
-function keptOf({ current, previous }: InstanceState, isKept: (each: Deployed) => boolean) {
-  return [current, ...previous].filter((each): each is Deployed => !!each && isKept(each));
 }
 
 /** The newest kept version of another commit that is older than the active one. */

@@ -28,9 +28,8 @@ import { noteUnusual } from '../proxy/mark.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import { StepFailure } from '../run/step.ts';
 import { refuseBorder } from './border.ts';
-import { rollbackInLog } from './ended.ts';
-import type { RollbackOutcome } from './outcome.ts';
-import { goalsOf, type NothingToDo, nothingToDo, planRollback } from './plan.ts';
+import { type RollbackOutcome, rollbackInLog } from './outcome.ts';
+import { goalsOf, nothingToDo, planRollback } from './plan.ts';
 import { refuseSchema, type SchemaChoice } from './schema.ts';
 
 /** If the log knows its `deployId`, nothing is done: its end is waited for and returned. */
@@ -62,7 +61,10 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     const endedMeanwhile = rollbackInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
     const nothing = nothingToDo(paths, op.app, request);
-    if (nothing) return unchanged(name, nothing);
+    if (nothing) {
+      const done = { result: 'unchanged' as const, deploy_id: null, duration_ms: 0 };
+      return { app: name, ...nothing, from_version: nothing.version, ...done };
+    }
     const goals = request.plan === undefined ? {} : goalsOf(planRollback(paths, op.app, request));
     const plan = admit(op, op.app, { ...request, verb: 'rollback', goals });
     const ready = () => begin(op, plan, request);
@@ -90,11 +92,6 @@ function lostAfterAll(outcome: RollbackOutcome, lost: Operation['lost']): Rollba
     ),
     error: [...lost.values()].map(({ message }) => message).join('; '),
   };
-}
-
-function unchanged(app: string, nothing: NothingToDo): RollbackOutcome {
-  const done = { result: 'unchanged' as const, deploy_id: null, duration_ms: 0 };
-  return { app, ...nothing, from_version: nothing.version, ...done };
 }
 
 /** Rolls back in an operation. Throws `instance_not_found`, `version_not_found`. */

@@ -2,6 +2,7 @@
 import { withApprovals } from '@runner/common/apps/plan-words';
 import type { AcceptedCommit, SignedBy, SignedFacts } from '@runner/common/apps/signed';
 import type { AppState, TagRule } from '@runner/common/apps/state';
+import { onFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { ResolvedRef } from '../git/ref.ts';
@@ -65,13 +66,9 @@ export async function signerNow(
   wanted: ResolvedRef,
 ): Promise<SignedFacts> {
   if (!app.require_signed) return {};
-  try {
-    const verdict = await headVerdict(source, { signers: readSigners(paths), now }, wanted);
-    return 'signed_by' in verdict ? { signed_by: verdict.signed_by } : {};
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return {};
-  }
+  const verdictNow = async () => headVerdict(source, { signers: readSigners(paths), now }, wanted);
+  const verdict = await verdictNow().catch(onFailure(() => ({})));
+  return 'signed_by' in verdict ? { signed_by: verdict.signed_by } : {};
 }
 
 const short = (id: string) => id.slice(0, 12);

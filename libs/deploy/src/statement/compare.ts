@@ -14,11 +14,10 @@ import { failureIn, unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import type { Difference } from './difference.ts';
 import { opened, ownPublicKey, pemOf } from './envelope.ts';
 import { claimsOf, type ReleaseClaims, statementText, TREE_MAX } from './seal.ts';
 import { environmentDifferences, folderDifferences, linkDifferences } from './surroundings.ts';
-import { treeChanges, treeText } from './tree.ts';
+import { type Difference, treeChanges, treeText } from './tree.ts';
 import { digestOf, unitDigests } from './units.ts';
 
 /** What runs in an instance, and what is not as it was. */

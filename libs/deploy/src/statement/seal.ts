@@ -74,27 +74,14 @@ function definitionOf(op: Deploy, { source, contents }: Finished): object {
   };
 }
 
-/** What a statement says; undefined where it does not say it. */
-export interface ReleaseClaims {
-  /** `APP/RELEASE`. */
-  readonly name: string | undefined;
-  /** SHA-256 of the tree. */
-  readonly tree: string | undefined;
-  readonly app: string | undefined;
-  readonly version: string | undefined;
-  readonly commit: string | undefined;
-  readonly deploy_id: string | undefined;
-  /** When the release was finished, ISO 8601. */
-  readonly built_at: string | undefined;
-  readonly signed_by: SignedBy | undefined;
-  /** SHA-256 of `.deploy.yml`. */
-  readonly deployFile: string | undefined;
-  /** SHA-256 of unit files by path. */
-  readonly units: Readonly<Record<string, unknown>>;
-}
+/** What a statement says. */
+export type ReleaseClaims = NonNullable<ReturnType<typeof claimsOf>>;
 
-/** Reads a statement of any origin; undefined if it is not about a release. */
-export function claimsOf(value: Readonly<Record<string, unknown>>): ReleaseClaims | undefined {
+/**
+ * Reads a statement of any origin; undefined if it is not about a release. Digests are SHA-256 in hex; a field
+ * is undefined where the statement does not have it.
+ */
+export function claimsOf(value: Readonly<Record<string, unknown>>) {
   const at = (from: unknown, ...path: readonly (string | number)[]) =>
     path.reduce<unknown>((inner, name) => {
       const holder = typeof name === 'number' ? Array.isArray(inner) : isObject(inner);
@@ -112,6 +99,7 @@ export function claimsOf(value: Readonly<Record<string, unknown>>): ReleaseClaim
   const internal = at(value, ...definition, 'internalParameters');
   const [signer, units] = [at(internal, 'signed_by'), at(internal, 'units')];
   return {
+    /** `APP/RELEASE`. */
     name: text('subject', 0, 'name'),
     tree: text('subject', 0, 'digest', 'sha256'),
     app: text(...parameters, 'app'),
@@ -121,6 +109,7 @@ export function claimsOf(value: Readonly<Record<string, unknown>>): ReleaseClaim
     built_at: text(...metadata, 'finishedOn'),
     signed_by: isObject(signer) ? (signer as unknown as SignedBy) : undefined,
     deployFile: text(...definition, 'resolvedDependencies', 1, 'digest', 'sha256'),
+    /** Of unit files, by path. */
     units: isObject(units) ? units : {},
   };
 }

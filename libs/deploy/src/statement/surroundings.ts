@@ -14,7 +14,7 @@ import type { AppPaths, InstancePaths, Server } from '@runner/common/foundation/
 import { envFileText, existingEnvFile } from '../instances/env-file.ts';
 import { placeIn, slotOf } from '../instances/place.ts';
 import { stepEnvironment } from '../run/environment.ts';
-import type { Difference } from './difference.ts';
+import type { Difference } from './tree.ts';
 
 /** Bytes of a file with an environment. */
 const ENV_MAX = 16_777_216;

@@ -152,6 +152,15 @@ export interface TreeChange {
   readonly change: 'changed' | 'added' | 'removed' | 'mode' | 'kind';
 }
 
+/** One thing that is not as it was. */
+export interface Difference {
+  readonly what: 'release' | 'deploy_file' | 'unit' | 'link' | 'env' | 'statement' | 'log';
+  /** Below the release, in the form of a tree; otherwise as it is on disk. */
+  readonly path: string;
+  /** `unsigned`: not by the server's key; `disagrees`: with the state, or with the audit log. */
+  readonly change: TreeChange['change'] | 'unsigned' | 'disagrees';
+}
+
 /** What differs between two trees, by path. */
 export function treeChanges(before: string, now: string): TreeChange[] {
   const [old, young] = [entriesOf(before), entriesOf(now)];

@@ -69,10 +69,9 @@ async function watchRelease(request: WatchRequest, watch: WatchState): Promise<v
   if (!first || !rules) return end({ verdict: 'not_judged', words: 'it is not active any more' });
   if (Date.parse(watch.until) <= io.now().getTime())
     return end({ verdict: 'not_judged', words: 'the process that watched it had ended' });
-  const watched = { op, watch, rules, targets };
   const sources = sourcesOf(op, rules, targets, watch);
   try {
-    const judgement = await look(watched, sources);
+    const judgement = await look(op, watch, rules, sources);
     if (judgement) await end(judgement);
   } finally {
     for (const source of sources) source.close?.();
@@ -82,14 +81,6 @@ async function watchRelease(request: WatchRequest, watch: WatchState): Promise<v
 
 /** Between two countings of the memory that is kept, in ms: it goes through all processes. */
 const COUNT_EVERY = 60_000;
-
-/** A release that is watched. */
-interface Watched {
-  readonly op: Operation;
-  readonly watch: WatchState;
-  readonly rules: WatchRules;
-  readonly targets: readonly Target[];
-}
 
 /** What is watched, as long as it is what the deploy made active. */
 function targetsOf(op: Operation, { instances, deploy_id }: WatchState): Target[] {
@@ -102,8 +93,12 @@ function targetsOf(op: Operation, { instances, deploy_id }: WatchState): Target[
 }
 
 /** Resolves with what was found; undefined if another command has ended the watch, or a signal came. */
-function look(watched: Watched, sources: readonly WatchSource[]): Promise<Judgement | undefined> {
-  const { op, watch, rules } = watched;
+function look(
+  op: Operation,
+  watch: WatchState,
+  rules: WatchRules,
+  sources: readonly WatchSource[],
+): Promise<Judgement | undefined> {
   const { version, deploy_id, since, until } = watch;
   const about = { version, deploy_id, since, until, policy: rules.policy };
   const show = progressWriter(op, about, sources);

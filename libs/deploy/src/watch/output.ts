@@ -98,20 +98,8 @@ function errorShapes(each: (line: string, shape: string) => void): ShowText {
   return reader.push;
 }
 
-/** Reading what an instance prints. */
-interface Reading {
-  /** What was printed before the release, and by it so far. */
-  begin(): Promise<void>;
-  /** What has come in files since; what a program shows is read as it comes. */
-  next(): void;
-  end(): void;
-}
-
-function readingOf(
-  { io, paths, target, from }: WatchedOutput,
-  before: ShowText,
-  after: ShowText,
-): Reading | undefined {
+/** Reading what an instance prints; undefined where no one knows. */
+function readingOf({ io, paths, target, from }: WatchedOutput, before: ShowText, after: ShowText) {
   let handlers: (() => void)[] = [];
   let followed: readonly FollowedFile[] = [];
   const until = {
@@ -138,6 +126,7 @@ function readingOf(
   );
   if (!outputs) return undefined;
   return {
+    /** What was printed before the release, and by it so far. */
     async begin() {
       const timer = setTimeout(end, PATIENCE);
       const marks = readMarks(appFolderOf(target.paths));
@@ -159,6 +148,7 @@ function readingOf(
         return file;
       });
     },
+    /** What has come in files since; what a program shows is read as it comes. */
     next() {
       for (const file of followed)
         for (let block = 0; block < BLOCKS_MAX; block += 1) {

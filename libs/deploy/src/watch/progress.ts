@@ -58,12 +58,6 @@ export function diedWords(app: string, version: string, share?: number): string 
   return `the deploy of ${version} of '${app}' was killed at its canary: it still has ${has} of the requests; runner cancel ${app} withdraws it`;
 }
 
-/** It only informs: a full disk does not end the watch. */
-function writeProgress(paths: Paths, progress: WatchProgress): void {
-  const text = `${JSON.stringify(progress)}\n`;
-  unlessFailure(() => writeWhole(paths.app(progress.app).watch, text, 0o640, false), undefined);
-}
-
 /** Between two writes of what has been found, in ms; at once if a source finds something else. */
 const SHOW_EVERY = 10_000;
 
@@ -83,7 +77,10 @@ export function progressWriter(
       finding,
       words: redact(words),
     }));
-    writeProgress(paths, { app, ...about, sources: found, warm_bytes });
+    const progress: WatchProgress = { app, ...about, sources: found, warm_bytes };
+    const text = `${JSON.stringify(progress)}\n`;
+    // It only informs: a full disk does not end the watch.
+    unlessFailure(() => writeWhole(paths.app(app).watch, text, 0o640, false), undefined);
   };
 }
 
