@@ -52,7 +52,6 @@ export function announcerOf({ io, paths, reporter, notify }: Announcing) {
       const recorded = known.length > 0 ? known : recordAnyway(recorder, events);
       for (const event of recorded) started().send(event as DeployEvent);
     },
-    /** Waits for the chats. */
     async finish() {
       for (const line of (await notifier?.finish()) ?? []) reporter.note(line);
     },

@@ -11,7 +11,6 @@ import type { AlertEvent } from './observed.ts';
 /** Days before the end of a token at which it is announced. */
 const STAGES = [1, 3, 7, 14];
 
-/** Names of apps that one message shows. */
 const NAMES_MAX = 4;
 
 /**

@@ -36,7 +36,6 @@ interface FailedFetch {
   readonly commit?: unknown;
 }
 
-/** A deploy by hand that got no commit. */
 interface UnfetchedDeploy extends Announcing {
   readonly app: string;
   readonly trigger: string;

@@ -34,7 +34,6 @@ export interface AdmittedCommand extends Pick<CommandPlan, 'verb'>, ApprovalChoi
   readonly acceptSchema?: string | undefined;
   readonly migrated?: CommandPlan['migrated'] | undefined;
   readonly acceptRewrite?: boolean | undefined;
-  /** Where a rollback goes. */
   readonly goals?: CommandPlan['facts'];
 }
 

@@ -95,7 +95,6 @@ interface Side extends NamedCommit {
   readonly kept: Deployed | undefined;
 }
 
-/** What is active of an app, and the version before it. */
 function activeIn({ app, instances }: AppState): [active: Deployed, before: Deployed | undefined] {
   for (const { current, previous } of Object.values(instances))
     if (current) return [current, previous[0]];

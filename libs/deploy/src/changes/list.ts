@@ -100,7 +100,6 @@ export async function listChanges(
   });
 }
 
-/** Commits with their signers, where those are required. */
 async function withSigners(
   { io, paths }: SourceRequest,
   source: GitSource,

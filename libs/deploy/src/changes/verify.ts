@@ -32,7 +32,6 @@ export interface Verification {
   require_signed: RequireSigned | null;
   /** Newest first. */
   commits: VerifiedCommit[];
-  /** How many of them would be refused. */
   refused: number;
 }
 

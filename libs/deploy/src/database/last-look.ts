@@ -17,7 +17,6 @@ import { type SchemaFinding, type SchemaLook, sinceLook, worseOfTwo } from './sc
 const LOOK_MAX = 67_108_864;
 
 interface LastLook extends SchemaLook {
-  /** Fingerprint of the database. */
   readonly database: string;
   /** In ISO 8601. */
   readonly at: string;

@@ -150,7 +150,6 @@ async function migrateLocked(context: MigrationContext, left: MigrationNote): Pr
     say(op, 'there is no backup of the database as it was: backup: auto would make one');
 }
 
-/** What names a migration, and its time. */
 function begunNow({ op, address: { fingerprint: database } }: MigrationContext) {
   const { commit, version, deployId: deploy_id } = op;
   return { deploy_id, commit, version, at: op.io.now().toISOString(), database };

@@ -34,7 +34,6 @@ export interface MigrationNote {
   readonly results: readonly NotedResult[];
 }
 
-/** Results that are kept. */
 const RESULTS_MAX = 20;
 
 const TABLES = 'SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()';

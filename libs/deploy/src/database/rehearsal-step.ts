@@ -15,7 +15,6 @@ import { query } from './query.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
 import { requireSpace, sizeWords } from './space.ts';
 
-/** Changes of a server that are named. */
 const CHANGES_MAX = 5;
 
 export const NOT_REHEARSED: RehearsalResult = {

@@ -9,7 +9,6 @@ import type { ToolLimits } from './tools.ts';
 
 /** How a copy is watched. */
 export interface RowsRequest extends ToolLimits {
-  /** With a row in each table. */
   readonly isSeeded: boolean;
   /** Name of the database that the copy is of. */
   readonly production: string;
@@ -28,7 +27,6 @@ interface TablesWatch {
   close?(): void;
 }
 
-/** Of these tables those that have rows. */
 async function filled(address: DatabaseAddress, tables: readonly string[], limits: ToolLimits) {
   if (tables.length === 0) return [];
   const each = tables.map(

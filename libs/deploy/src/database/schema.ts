@@ -15,7 +15,6 @@ import { isUnmade } from './tools.ts';
 /** What a migration does to a schema, and so whether a version from before still works with it. */
 export interface SchemaFinding {
   readonly verdict: SchemaWay;
-  /** In words. */
   readonly reasons: readonly string[];
   /** It changes nothing; undefined: no one knows. */
   readonly isSame?: boolean | undefined;

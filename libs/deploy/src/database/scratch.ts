@@ -16,9 +16,7 @@ export interface ScratchDatabase {
 
 /** Where and how a copy is made. */
 export interface ScratchRequest extends ToolLimits {
-  /** Folder of the file of SQLite. */
   readonly temporary: string;
-  /** With all rows. */
   readonly isFull?: boolean;
 }
 

@@ -28,7 +28,6 @@ export interface ToolLimits {
   readonly timeout?: number | undefined;
   /** Statements after one that failed still run. */
   readonly isForced?: boolean;
-  /** A folder below the releases in which it may write, too. */
   readonly temporary?: string | undefined;
   /** Takes what the tool prints, instead of an answer. */
   output?(bytes: AsyncIterable<Uint8Array>): Promise<void>;

@@ -72,7 +72,6 @@ export function wayBackTo(
   };
 }
 
-/** Reasons that are said. */
 const SAID = 5;
 
 /** That what is active does not work with the database, and the way to restore it; undefined: it does, or no one knows. */

@@ -28,24 +28,18 @@ export interface FetchResult {
     /** What ran before a restore has to be deployed here. */
     | 'restored'
     | 'blocked'
-    /** Its last attempt failed a short time ago. */
     | 'waiting'
     | 'held'
-    /** Its checks have not passed yet. */
     | 'checking'
     | 'checks_failed'
-    /** The packages that it brings are too young. */
     | 'young'
-    /** It waits for the approvals that config.yml asks for. */
     | 'approval'
     | 'stopped'
     | 'paused'
-    /** Outside its deploy windows. */
     | 'closed'
     | 'skipped'
     | 'error'
     | DeployOutcome['result'];
-  /** The result in words. */
   text: string;
   commit: string | null;
   version: string | null;

@@ -112,7 +112,6 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   return worst;
 }
 
-/** Limits the requests to each code host. */
 function limitPerHost(paths: Paths, signal: AbortSignal) {
   const limits = new Map<string | undefined, Limit>();
   return <R>(app: string, work: () => Promise<R>) => {

@@ -21,7 +21,6 @@ export interface FetchRequest extends Server {
   readonly notify: boolean;
   readonly reporter: Reporter;
   readonly signal: AbortSignal;
-  /** Aborted by the next signal of the operator. */
   next(): AbortSignal;
   /** Called with each result: those that need no deploy together, and each deploy as it ends. */
   onResult(settled: Settled): Promise<void>;

@@ -43,10 +43,8 @@ export interface JobAttempt {
   readonly reason?: string;
   /** With the end of its output. */
   readonly error?: string;
-  /** The lines that say why. */
   readonly cause?: string;
   readonly isInterrupted?: boolean;
-  /** The release that is active has no such job. */
   readonly isGone?: boolean;
 }
 

@@ -69,7 +69,6 @@ export async function carryRun(
 
 interface EndedJob {
   readonly end: JobEnd;
-  /** The run that waited for it. */
   readonly next: string | undefined;
 }
 
@@ -103,7 +102,6 @@ async function runOnce(request: JobRequest, id: string): Promise<EndedJob | unde
   return finish(request, id, { ...done, attempts, ms: Math.round(io.elapsed() - began) });
 }
 
-/** Writes how a run ended, and announces what is news. */
 async function finish(
   request: JobRequest,
   id: string,

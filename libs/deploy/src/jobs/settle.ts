@@ -17,9 +17,7 @@ export interface Look {
   readonly newId: () => string;
   /** Which server runs a job of `on: one`. */
   readonly claim: Claim;
-  /** Whether the process of its run is at work. */
   readonly isAlive: boolean;
-  /** The app, or its instance, was stopped. */
   readonly isStopped: boolean;
   /** It waits for a deploy, or another command, that changes the app. */
   readonly isHeldUp: boolean;
@@ -28,12 +26,9 @@ export interface Look {
 /** What is to be done. */
 export interface SettledJob {
   readonly entry: JobEntry;
-  /** The run to be begun. */
   readonly starts: boolean;
-  /** The run that goes on is to be ended. */
   readonly ends: boolean;
   readonly missed: MissedTimes | undefined;
-  /** A run whose process was killed. */
   readonly killed: JobEntry['runs'][number] | undefined;
 }
 

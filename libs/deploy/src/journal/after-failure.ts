@@ -18,9 +18,7 @@ export interface FailureNote {
   readonly error: string;
   /** Only failures of the commit count towards the block. */
   readonly blame: Blame | undefined;
-  /** An operator ended the deploy. */
   readonly interrupted?: boolean;
-  /** It was a manual rollback. */
   readonly byHand?: boolean | undefined;
   readonly at: Date;
 }

@@ -11,12 +11,10 @@ import type { Deploy } from './operation.ts';
 
 /** What an operator chose to deploy; with `returns` what keeps the head from being deployed stays. */
 export interface Choice extends Pick<Deploy, 'skippedHead' | 'partial' | 'returns'> {
-  /** How many versions are kept. */
   readonly keep: number;
   readonly by: string;
   /** Where the instances are found. */
   readonly urls: Readonly<Record<string, string>>;
-  /** How the release is watched from now on. */
   readonly watch: WatchState | null;
 }
 

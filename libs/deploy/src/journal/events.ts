@@ -78,7 +78,6 @@ export function rolledBackEvents<M extends Move & { readonly to: NonNullable<Mov
   });
 }
 
-/** What recording needs. */
 type Recorder = Pick<Operation, 'paths'> & {
   readonly reporter: Pick<Operation['reporter'], 'note' | 'recorded'>;
   /** What cannot be recorded or kept throws: it is announced again. */

@@ -20,7 +20,6 @@ export interface LockRequest extends Server {
   readonly app: string;
   /** How long to wait for it, in milliseconds; undefined: not at all. */
   readonly wait?: number | undefined;
-  /** Ends the wait. */
   readonly signal?: AbortSignal;
   /** Whether there is nothing left to do: ends the wait. */
   isMoot?(): boolean;

@@ -20,7 +20,6 @@ import { StageClock } from './clock.ts';
 export interface Operation extends Server {
   readonly deployId: string;
   readonly trigger: string;
-  /** Who began it. */
   readonly user: string;
   /** As it was when the lock was taken. */
   readonly app: AppState;
@@ -57,7 +56,6 @@ export type Journal = Deploying;
 export interface Deploy extends Operation {
   readonly commit: string;
   readonly version: string;
-  /** Names of the instances that are deployed. */
   readonly instances: readonly string[];
   /** Head of the branch, if the operator chose another commit, or only one instance. */
   readonly skippedHead: string | undefined;

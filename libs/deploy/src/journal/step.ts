@@ -11,7 +11,6 @@ export interface Step {
   readonly title?: string | undefined;
   readonly instance?: string | undefined;
   readonly slot?: SlotName | undefined;
-  /** The instance is changed from here on. */
   readonly isTouched?: boolean;
   /** Takes no time worth a stage: the journal and the record stay in the one before. */
   readonly isBrief?: boolean;

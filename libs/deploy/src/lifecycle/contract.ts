@@ -13,7 +13,6 @@ export interface ContractOutcome {
   version: string | null;
   /** The line that restores what was before, if there is a backup. */
   restore: string | null;
-  /** Why it failed, or none is due. */
   error: string | null;
 }
 

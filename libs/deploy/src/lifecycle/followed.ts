@@ -75,7 +75,6 @@ export class FollowedFile {
     return { text, isCut, from, to: lines.length > 0 ? to : undefined };
   }
 
-  /** What has come since. */
   next(): string {
     const text = this.#read();
     if (text !== '' || this.#fd === undefined) return text;

@@ -40,12 +40,9 @@ export async function showProgram(
   return stopped || (running.status ?? 0);
 }
 
-/** A program whose output is shown as it comes. */
 interface RunningProgram {
   status: number | undefined;
-  /** Why it could not be started. */
   problem: string | undefined;
-  /** When it ended. */
   ended: string;
   end(): void;
 }

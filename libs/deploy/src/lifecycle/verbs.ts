@@ -164,7 +164,6 @@ function isDone(
   return verb === 'stop' && wasStopped && reason === undefined && status() === 'stopped';
 }
 
-/** What an operator asked for, and whether it was so before. */
 interface Wanted {
   readonly verb: LifecycleVerb;
   readonly reason: string | undefined;

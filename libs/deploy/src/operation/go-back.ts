@@ -108,7 +108,6 @@ function concludeLoss(lost: Deploy, loss: Loss, moves: readonly Undone[]): void 
   conclude(lost, isOfDeploy(loss) ? deployFailed(lost, facts) : rollbackFailed(lost, facts));
 }
 
-/** The deploy or rollback that is lost after all. */
 function lostDeploy(op: Operation, { name, dead, current }: Loss): Deploy {
   const { commit, version, changes = { count: null, subjects: [], authors: [] } } = current;
   return {

@@ -31,7 +31,6 @@ export interface OperationRequest extends ContextRequest, ApprovalChoice {
   isMoot?(): boolean;
 }
 
-/** What depends on the command. */
 interface OperationWays<T> {
   /** Opens the secrets of the app. Default: all, of today. */
   open?(app: AppState): OpenedSecrets | Promise<OpenedSecrets>;

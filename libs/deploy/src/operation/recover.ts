@@ -35,7 +35,6 @@ import { finishVerb } from './finish-verb.ts';
 import { finishWayBack, wayBackReason } from './finish-way-back.ts';
 import { undo } from './undo.ts';
 
-/** What is known of an operation whose process died. */
 interface Dead {
   readonly op: Deploy;
   readonly journal: Journal;
@@ -89,7 +88,6 @@ async function recoverFrom(dead: Dead): Promise<AppState> {
   return left ? failed({ ...dead, journal: left }) : succeeded(dead);
 }
 
-/** The context of the dead operation. */
 function deployOf(op: Operation, journal: Journal, records: readonly LogRecord[]): Deploy {
   const { io, paths, app, redact } = op;
   const { deploy_id: deployId, commit, version, user, passed_over, returns = false } = journal;
@@ -125,7 +123,6 @@ function deployOf(op: Operation, journal: Journal, records: readonly LogRecord[]
   };
 }
 
-/** The plan that it applied. */
 function approvalOf(paths: Operation['paths'], deployId: string): Operation['approval'] {
   const applied = listPlans(paths).find((each) => each.applied?.deploy_id === deployId);
   return applied && approvalFields(applied);

@@ -18,7 +18,6 @@ const ASKED_MAX = 500;
 const AT_ONCE = 4;
 /** For all of them, in ms. */
 const PATIENCE = 60_000;
-/** Names in a sentence. */
 const SHOWN = 3;
 
 /** What is too young. */

@@ -14,10 +14,8 @@ const CONFIGURATION = ['.npmrc', '.yarnrc.yml'];
 /** Packages that a record names. */
 export const NAMED = 20;
 
-/** The lock files of a commit. */
 interface Locks {
   readonly packages: ReadonlyMap<string, LockedPackage>;
-  /** It has one. */
   readonly isLocked: boolean;
   /** Why a file cannot be read, one sentence. */
   readonly problem: string | undefined;

@@ -44,7 +44,6 @@ export interface ApprovedPlan {
   plan: string;
   app: string;
   approved_by: string[];
-  /** How many more it needs. */
   missing: number;
   /** Whether `runner apply` was started. */
   applying: boolean;

@@ -11,9 +11,7 @@ import { fetchMissing } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
 import { walkAll } from '../signed/range.ts';
 
-/** Paths that are listed. */
 const PATHS = 50;
-/** Authors that are listed. */
 const AUTHORS = 10;
 
 export async function broughtCommits(
@@ -27,7 +25,6 @@ export async function broughtCommits(
   return { changes, files: isRange ? await filesOf(source, from, to) : null };
 }
 
-/** Commits that are read at most. */
 const COMMITS_MAX = 100_000;
 
 /** Who wrote, co-wrote or committed what a deploy brings, as `name <address>`, and how many commits that is. */

@@ -209,7 +209,6 @@ async function tried(
   }
 }
 
-/** A port that nothing uses. */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = process.getBuiltinModule('node:net').createServer();

@@ -4,7 +4,6 @@ import type { Io } from '@runner/common/foundation/io';
 
 /** Listens for signals until it is removed. */
 export interface Interruption {
-  /** Aborted by the first signal. */
   readonly signal: AbortSignal;
   /** Aborted by the next signal: for what the first one must not end. */
   next(): AbortSignal;

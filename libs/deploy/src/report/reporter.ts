@@ -3,13 +3,9 @@ import type { DeployEvent } from '@runner/common/audit/events';
 
 /** Gets each step as it begins and ends. */
 export interface Reporter {
-  /** A step begins. */
   begin(step: string): void;
-  /** The step that began last has succeeded. */
   done(): void;
-  /** The step that began last has failed. */
   failed(): void;
-  /** The step that began last did not take place. */
   skipped(why: string): void;
   /** Output of a running step, redacted. */
   output(text: string): void;

@@ -14,7 +14,6 @@ export interface RollbackOutcome {
   instance: string;
   /** null if nothing was done. */
   deploy_id: string | null;
-  /** Each instance, and where it went. */
   instances?: { instance: string; from_version: string; version: string }[];
   /** With `unchanged`: the version that failed. */
   failed_version?: string;

@@ -49,7 +49,6 @@ export function nothingToDo(paths: Paths, app: AppState, { instance, to }: Rollb
   };
 }
 
-/** The instances of an app, or only one of them. */
 function instancesOf({ instances }: AppState, only: string | undefined): [string, InstanceState][] {
   return Object.entries(instances).filter(([name]) => only === undefined || name === only);
 }

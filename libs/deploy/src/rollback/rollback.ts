@@ -43,7 +43,6 @@ export interface RollbackChoice extends SchemaChoice {
   readonly isOfWatch?: boolean;
   /** Go back to a version without `traffic` too: the proxy has to be changed. */
   readonly force: boolean;
-  /** Why, unless an operator wants it. */
   readonly reason?: string;
   /** Called once nothing refuses it, before anything is changed. */
   ready?(): void;

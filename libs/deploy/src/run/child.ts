@@ -13,7 +13,6 @@ export const GRACE = 10_000;
 export interface ChildSpec extends Spawned {
   /** Time limit in milliseconds. */
   readonly timeout: number;
-  /** Ends the tree early. */
   readonly signal: AbortSignal;
   /** What it started may keep running once it has succeeded: it brought up the app. */
   readonly leavesApp: boolean;

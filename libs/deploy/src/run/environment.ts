@@ -18,7 +18,6 @@ const SUPERVISOR = [
   'PM2_HOME',
 ];
 
-/** Proxies and certificate stores. */
 const NETWORK = [
   'http_proxy',
   'https_proxy',

@@ -19,7 +19,6 @@ export interface SandboxProcess {
   readonly ran: Promise<boolean>;
   /** Signals all of it. What has not begun yet is not started. */
   signal(name: NodeJS.Signals): void;
-  /** Ends all of it at once. */
   kill(): void;
 }
 
@@ -27,9 +26,7 @@ export interface SandboxProcess {
 export interface Spawned extends ProgramCall {
   /** Descriptor for standard output and standard error. */
   readonly output: number;
-  /** Runs it in the sandbox. */
   readonly confinement?: Confinement | undefined;
-  /** Runs it within limits. */
   readonly prefix?: Prefix | undefined;
   /** Whether it is waited for: bubblewrap then reports how it ended as well. */
   readonly isWaitedFor?: boolean;

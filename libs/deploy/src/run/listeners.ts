@@ -13,9 +13,7 @@ export interface Listener {
 /** State of a listening socket in /proc/net/tcp. */
 const LISTEN = '0A';
 
-/** A socket of /proc/net/tcp and tcp6. */
 interface TcpSocket extends Listener {
-  /** The local port. */
   readonly port: number;
   /** Two hexadecimal digits. */
   readonly state: string;

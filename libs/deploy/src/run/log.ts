@@ -14,7 +14,6 @@ import type { Redactor } from '@runner/common/secrets/redactor';
 import { withPictures } from '@runner/common/text/pictures';
 import { BLOCK, captured, NEWLINE } from './output.ts';
 
-/** Logs kept per app. */
 const KEPT = 20;
 /** How often the output of a running step is copied, in milliseconds. */
 const POLL = 100;
@@ -36,7 +35,6 @@ export interface DeployLog {
   readonly path: string;
   /** Makes the file now. Throws `not_writable`, `disk_full`. */
   open(): void;
-  /** The steps so far, in order. */
   readonly parts: readonly LogPart[];
   /** Writes a line of our own. */
   line(text: string): void;

@@ -37,7 +37,6 @@ function usersProcesses(): number[] {
     .map(Number);
 }
 
-/** Whether a process is in another group than this command. */
 function isElsewhere(): (pid: number) => boolean {
   const group = groupOf(process.pid);
   return (pid) => groupOf(pid) !== group;

@@ -33,7 +33,6 @@ export type Blame = 'commit' | 'server' | 'operator';
 
 /** A program that failed, and where its output is in the log. */
 export interface EndedStep {
-  /** The command, for display. */
   readonly title: string;
   /** What messages call it; absent: its stage. */
   readonly label?: string | undefined;
@@ -150,9 +149,7 @@ export interface ProgramStep extends ProgramCall {
   readonly limit?: number;
   /** Output that shows a fault of the server: no other commit would help. */
   readonly serverFault?: RegExp;
-  /** Runs it in the sandbox. */
   readonly confinement?: Confinement | undefined;
-  /** Runs it within limits. */
   readonly prefix?: Prefix | undefined;
 }
 

@@ -13,7 +13,6 @@ export const PGP_ARMOUR = '-----BEGIN PGP SIGNATURE-----';
 const PATIENCE = 30_000;
 const ARMOURED =
   /-----BEGIN PGP PUBLIC KEY BLOCK-----\r?\n(?:[^\r\n]+\r?\n)*\r?\n([A-Za-z0-9+/=\r\n]+?)(?:=[A-Za-z0-9+/]{4}\r?\n)?-----END PGP PUBLIC KEY BLOCK-----\s*/g;
-/** Of a packet with a primary key. */
 const PUBLIC_KEY = 6;
 
 /** OpenPGP keys without armour, which gpgv does not read. */

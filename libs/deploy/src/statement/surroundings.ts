@@ -24,7 +24,6 @@ export interface Surrounded extends Server {
   readonly app: AppState;
   readonly file: DeployFile;
   readonly instance: Instance;
-  /** Path of the release. */
   readonly release: string;
 }
 

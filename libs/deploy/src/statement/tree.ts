@@ -129,7 +129,6 @@ class Walk {
   }
 }
 
-/** By the type bits of a mode. */
 const KINDS: Readonly<Record<number, string>> = {
   1: 'p',
   2: 'c',
@@ -174,7 +173,6 @@ export function treeChanges(before: string, now: string): TreeChange[] {
   });
 }
 
-/** Kind, mode and digest of each path. */
 function entriesOf(text: string): Map<string, readonly string[]> {
   const entries = text.split('\n').flatMap((line) => {
     const [, kind = '', mode = '', digest = '', path = ''] = LINE.exec(line) ?? [];

@@ -10,7 +10,6 @@ export interface WatchSource {
   /** Looks once. Never throws. */
   look(): Promise<void> | void;
   readonly finding: WatchFinding;
-  /** What was found, in words. */
   readonly words: string;
   /** That what runs has ended, in words; undefined while it runs. */
   readonly ended?: string | undefined;
