@@ -1,18 +1,13 @@
 /** The stages at which the end of a token or certificate is announced. */
 export const DAY = 86_400_000;
 
-/** The last stage that an end has reached, in days before it, and the end in words. */
-export interface NearEnd {
-  readonly days: number;
-  readonly words: string;
-}
+export type NearEnd = NonNullable<ReturnType<typeof endingAt>>;
 
-/** Undefined if the end is not near; `stages` are days, the shortest first. */
-export function endingAt(
-  ends: string | undefined,
-  now: Date,
-  stages: readonly number[],
-): NearEnd | undefined {
+/**
+ * The last stage that an end has reached, in days before it, and the end in words; undefined if it is not near.
+ * `stages` are days, the shortest first.
+ */
+export function endingAt(ends: string | undefined, now: Date, stages: readonly number[]) {
   const left = Date.parse(ends ?? '') - now.getTime();
   const days = stages.find((stage) => left <= stage * DAY);
   if (days === undefined) return undefined;

@@ -2,7 +2,8 @@
 import { changeApp } from '@runner/common/apps/change';
 import type { AppState, CheckFailed } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
-import { Failure } from '@runner/common/foundation/failure';
+import { onFailure } from '@runner/common/foundation/attempt';
+import type { Failure } from '@runner/common/foundation/failure';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { cutCodePoints } from '@runner/common/text/plain';
@@ -13,10 +14,10 @@ import type { AlertEvent } from './observed.ts';
 /** Limit of an error in the state, in code points. */
 const MESSAGE_MAX = 500;
 
-/** The newest error, since the first of consecutive ones. */
+/** The newest error, a code and its sentence, since the first of consecutive ones. */
 export function checkFailed(
   { check_failed: before }: Pick<AppState, 'check_failed'>,
-  { error, text, commit }: FailedFetch,
+  { error, text, commit }: { error: string; text: string; commit?: unknown },
   now: string,
 ): CheckFailed {
   const since = before?.since ?? now;
@@ -28,13 +29,6 @@ export function checkFailed(
 /** Whether a code is about one commit: another one is announced again. */
 export const isRefusal = (code: string | undefined) =>
   code === 'commit_not_signed' || code === 'lineage_broken';
-
-interface FailedFetch {
-  /** A code, and its sentence. */
-  readonly error: string;
-  readonly text: string;
-  readonly commit?: unknown;
-}
 
 interface UnfetchedDeploy extends Announcing {
   readonly app: string;
@@ -62,7 +56,7 @@ export async function announceUnfetched(
     check_failed: checked(app),
     reported: { ...app.reported, check: withCause(app.reported?.check ?? [], checked(app)) },
   });
-  try {
+  const announced = async () => {
     const app = findApp(paths, name);
     if (!app) return;
     const { message: error, commit } = checked(app);
@@ -81,8 +75,8 @@ export async function announceUnfetched(
     } finally {
       await announcer.finish();
     }
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    reporter.note(`${error.message} (${error.code})`);
-  }
+  };
+  await announced().catch(
+    onFailure((trouble) => reporter.note(`${trouble.message} (${trouble.code})`)),
+  );
 }

@@ -21,15 +21,7 @@ export interface DatabaseAddress {
 /** `copy`: a folder below the releases in which a tool may write, too. */
 type Confine = (copy?: string) => Confinement | undefined;
 
-export interface DatabaseServer {
-  readonly user: string;
-  readonly password: string;
-  /** An absolute path is the socket, of PostgreSQL the folder of the socket. */
-  readonly host: string;
-  readonly port: string;
-  readonly name: string;
-  readonly settings: URLSearchParams;
-}
+export type DatabaseServer = ReturnType<typeof serverOf>;
 
 const KINDS: Readonly<Record<string, DatabaseAddress['kind']>> = {
   postgres: 'postgres',
@@ -57,7 +49,7 @@ function plain(text: string): string {
 }
 
 /** Takes the URL of a PostgreSQL or MySQL server apart. Throws `config_invalid`, without the URL. */
-export function serverOf(url: string, kind: 'postgres' | 'mysql'): DatabaseServer {
+export function serverOf(url: string, kind: 'postgres' | 'mysql') {
   const [, , login = '', place = '', path = '', query = ''] = SERVER.exec(url) ?? [];
   const settings = new URLSearchParams(query);
   if (place.includes(',')) throw invalid('names several servers');
@@ -74,6 +66,7 @@ export function serverOf(url: string, kind: 'postgres' | 'mysql'): DatabaseServe
   return {
     user: plain(user) || (settings.get('user') ?? ''),
     password: plain(password.join(':')) || (settings.get('password') ?? ''),
+    /** An absolute path is the socket, of PostgreSQL the folder of the socket. */
     host: host || 'localhost',
     port: port || settings.get('port') || PORTS[kind],
     name,

@@ -8,12 +8,6 @@ import { query } from './query.ts';
 import { namesDatabase } from './relay.ts';
 import { NOTE_TABLE, outputOf, runTool, type ToolLimits } from './tools.ts';
 
-/** A copy that is removed after use. */
-export interface ScratchDatabase {
-  readonly address: DatabaseAddress;
-  drop(): Promise<void>;
-}
-
 /** Where and how a copy is made. */
 export interface ScratchRequest extends ToolLimits {
   readonly temporary: string;
@@ -161,7 +155,7 @@ async function loadMysql(from: DatabaseAddress, to: DatabaseAddress, limits: Scr
 }
 
 /** SQLite has no triggers for statements without rows: a small file is copied with its rows. */
-async function copyFile(from: DatabaseAddress, request: ScratchRequest): Promise<ScratchDatabase> {
+async function copyFile(from: DatabaseAddress, request: ScratchRequest) {
   for (const name of readdirSync(request.temporary))
     if (isLeft(name.replace(/-(wal|shm|journal)$/, '')))
       rmSync(join(request.temporary, name), { force: true });
@@ -197,11 +191,11 @@ async function loadSqlite(from: DatabaseAddress, to: DatabaseAddress, limits: To
   await query(to, [schema, ...inserts].join('\n'), limits);
 }
 
-/** Makes a copy, and drops those that killed processes left. Throws a Failure if that is not possible. */
-export async function makeScratch(
-  address: DatabaseAddress,
-  request: ScratchRequest,
-): Promise<ScratchDatabase> {
+/**
+ * Makes a copy, which `drop` removes, and drops those that killed processes left. Throws a Failure if that is
+ * not possible.
+ */
+export async function makeScratch(address: DatabaseAddress, request: ScratchRequest) {
   const { kind } = address;
   if (kind === 'sqlite') {
     await query(address, 'SELECT 1', request);

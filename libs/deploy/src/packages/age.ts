@@ -20,16 +20,6 @@ const AT_ONCE = 4;
 const PATIENCE = 60_000;
 const SHOWN = 3;
 
-/** What is too young. */
-export interface YoungPackages {
-  /** `name@version`, with those whose age is not known. */
-  readonly names: readonly string[];
-  /** Which and why, a sentence. */
-  readonly why: string;
-  /** When the last of them is old enough, in ms since 1970; undefined: not known. */
-  readonly until: number | undefined;
-}
-
 /**
  * How old new packages must be, in ms: the longer one of the operator's and of the release that is active,
  * so that no commit lifts its own gate. 0: any age. Throws `config_invalid`.
@@ -44,7 +34,7 @@ export async function youngAmong(
   { io, signal }: Pick<RegistryRequest, 'io' | 'signal'>,
   { added, wasLocked, isLocked, configuration, ...brought }: BroughtPackages,
   least: number,
-): Promise<YoungPackages | undefined> {
+) {
   const problem = wasLocked && !isLocked ? 'its lock files are gone' : brought.problem;
   const now = io.now().getTime();
   const published = await publishedOf({ io, signal, configuration }, added);
@@ -68,14 +58,16 @@ export async function youngAmong(
   if (parts.length === 0) return undefined;
   const isKnown = unknown.length === 0 && problem === undefined;
   return {
+    /** `name@version`, with those whose age is not known. */
     names: [...youngNames, ...unknown],
     why: parts.join('; '),
+    /** When the last of them is old enough, in ms since 1970; undefined: not known. */
     until: isKnown ? Math.max(...young.map(({ until }) => until)) : undefined,
   };
 }
 
 /** What a commit waits for, after the word `waits`. */
-export function waitWords({ why, until }: YoungPackages): string {
+export function waitWords({ why, until }: { why: string; until: number | undefined }): string {
   return until === undefined
     ? `: ${why}`
     : ` until ${shortTime(new Date(until).toISOString())}: ${why}`;

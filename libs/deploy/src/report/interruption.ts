@@ -3,18 +3,10 @@ import { Failure, Interrupted } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 
 /** Listens for signals until it is removed. */
-export interface Interruption {
-  readonly signal: AbortSignal;
-  /** Aborted by the next signal: for what the first one must not end. */
-  next(): AbortSignal;
-  /** The first signal; undefined if there was none. */
-  readonly by: NodeJS.Signals | undefined;
-  /** Restores Node's handling of signals. */
-  remove(): void;
-}
+export type Interruption = ReturnType<typeof interruptionOf>;
 
 /** From now on a signal only aborts `signal`. */
-export function interruptionOf(io: Io): Interruption {
+export function interruptionOf(io: Io) {
   const controller = new AbortController();
   const later: AbortController[] = [];
   let by: NodeJS.Signals | undefined;
@@ -24,14 +16,17 @@ export function interruptionOf(io: Io): Interruption {
   });
   return {
     signal: controller.signal,
-    next() {
+    /** Aborted by the next signal: for what the first one must not end. */
+    next(): AbortSignal {
       const own = new AbortController();
       later.push(own);
       return own.signal;
     },
+    /** The first signal; undefined if there was none. */
     get by() {
       return by;
     },
+    /** Restores Node's handling of signals. */
     remove,
   };
 }

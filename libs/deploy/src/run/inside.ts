@@ -12,15 +12,7 @@ import { startCutOff } from './outside.ts';
 import { ownProcesses, signal } from './processes.ts';
 
 /** What runs in a sandbox. */
-export interface SandboxProcess {
-  /** Resolves with the pid of its first process, which only waits; undefined if it has not begun. */
-  readonly first: Promise<number | undefined>;
-  /** Resolves at its end with whether the command ran; only if bubblewrap reports how it ended. */
-  readonly ran: Promise<boolean>;
-  /** Signals all of it. What has not begun yet is not started. */
-  signal(name: NodeJS.Signals): void;
-  kill(): void;
-}
+export type SandboxProcess = ReturnType<typeof insideOf>;
 
 /** What to start, and where its output goes. */
 export interface Spawned extends ProgramCall {
@@ -38,10 +30,7 @@ export const REPORT = ['--info-fd', '4'] as const;
 const REPORT_END = ['--json-status-fd', '4'] as const;
 
 /** Starts a program in a new session, in the sandbox if it is confined. */
-export function spawnDetached(spec: Spawned): {
-  readonly child: ChildProcess;
-  readonly inside: SandboxProcess | undefined;
-} {
+export function spawnDetached(spec: Spawned) {
   const { output, confinement, prefix, isWaitedFor } = spec;
   const child = startCutOff(spec, confinement, (command, descriptors) => {
     const report = confinement ? (isWaitedFor ? REPORT_END : REPORT) : [];
@@ -62,7 +51,7 @@ export function spawnDetached(spec: Spawned): {
 }
 
 /** What bubblewrap runs, which reports about it on descriptor 4. */
-export function insideOf(child: ChildProcess): SandboxProcess {
+export function insideOf(child: ChildProcess) {
   let first: number | undefined;
   let text = '';
   const pipe = child.stdio[4] as Readable;
@@ -83,15 +72,18 @@ export function insideOf(child: ChildProcess): SandboxProcess {
     pipe.once('close', () => resolve(text.includes('"exit-code"')));
   });
   return {
+    /** Resolves with the pid of its first process, which only waits; undefined if it has not begun. */
     first: known,
+    /** Resolves at its end with whether the command ran; only if bubblewrap reports how it ended. */
     ran,
-    signal(name) {
+    /** Signals all of it. What has not begun yet is not started. */
+    signal(name: NodeJS.Signals): void {
       const pids = first === undefined ? [] : processesIn(first);
       for (const pid of pids) signal(pid, name);
       const outer = first ?? child.pid;
       if (pids.length === 0 && outer !== undefined) signal(outer, 'SIGKILL');
     },
-    kill() {
+    kill(): void {
       // The end of the first process of a namespace ends the others.
       if (first !== undefined && namespaceOf(first) !== namespaceOf(process.pid))
         signal(first, 'SIGKILL');

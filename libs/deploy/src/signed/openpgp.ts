@@ -68,19 +68,11 @@ function packetAt(bytes: Buffer, at: number): { kind: number; end: number } {
   return { kind, end: at + 6 + bytes.readUInt32BE(at + 2) };
 }
 
-/** Who made a signature, by a keyring. */
-export interface PgpSigner {
-  readonly principal: string;
-  /** Fingerprint of the primary key, in hex. */
-  readonly key: string;
-}
-
-/** The signer, if the keyring has the key and it has not ended. Throws `signers_invalid` without gpgv, `not_writable`. */
-export async function pgpSigner(
-  keyring: Buffer,
-  signature: string,
-  payload: Buffer,
-): Promise<PgpSigner | undefined> {
+/**
+ * The signer and the fingerprint of the primary key, in hex, if the keyring has the key and it has not ended.
+ * Throws `signers_invalid` without gpgv, `not_writable`.
+ */
+export async function pgpSigner(keyring: Buffer, signature: string, payload: Buffer) {
   const doing = `write a file in ${tmpdir()}`;
   const folder = orFail(() => mkdtempSync(join(tmpdir(), 'runner-gpgv-')), doing);
   try {
