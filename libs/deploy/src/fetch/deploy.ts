@@ -105,18 +105,22 @@ async function attempt(
     const { code, message, commit: refused = commit } = asFailure(request, error);
     const about = { commit: refused, version, refusal, ...(what.plan && { plan: what.plan }) };
     if (code === 'locked') return { result: skipped(paths, app, about) };
+    const resultAs = (
+      kind: FetchResult['result'],
+      text: string,
+      more: Partial<FetchResult> = {},
+    ) => {
+      return { result: fetchResult(app, kind, text, { ...about, ...more }) };
+    };
     // Announced once: each fetch looks again, and deploys as soon as the server is ready.
-    if (code === 'not_ready')
-      return { result: fetchResult(app, 'waiting', `${version} waits: ${message}`, about) };
+    if (code === 'not_ready') return resultAs('waiting', `${version} waits: ${message}`);
     // The next fetch makes another plan.
     if (code.startsWith('plan_') || code === 'approval_required')
-      return { result: fetchResult(app, 'approval', `${version} waits: ${message}`, about) };
+      return resultAs('approval', `${version} waits: ${message}`);
     // The next fetch deploys it: what is new is known.
     if (code === 'audit_busy' || code === 'interrupted')
-      return {
-        result: fetchResult(app, 'skipped', `skipped: ${message}`, { ...about, status: 1 }),
-      };
-    return { result: fetchResult(app, 'error', message, { ...about, error: code, status: 1 }) };
+      return resultAs('skipped', `skipped: ${message}`, { status: 1 });
+    return resultAs('error', message, { error: code, status: 1 });
   } finally {
     cancelled.done();
   }

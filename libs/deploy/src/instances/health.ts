@@ -6,6 +6,7 @@ import { describeExit, succeeded } from '../run/child.ts';
 import { portsHeldBy } from '../run/listeners.ts';
 import {
   loggedFailure,
+  refuseInterrupted,
   StepFailure,
   shellStep,
   tryStep,
@@ -50,8 +51,7 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     log.line(`health: attempt ${attempt}: ${found.words}`);
     // The last attempt may have had too little time: the problem before it says more.
     if (!problem || !found.late || left >= health.timeout) problem = found;
-    if (signal.aborted)
-      throw new StepFailure('health', 'health: was interrupted', { blame: 'operator' });
+    refuseInterrupted(signal, 'health');
     if (performance.now() + health.interval >= until) {
       const where = elsewhere(health, target, started);
       const headline = `health: ${problem.words}, not healthy within ${health.within / 1000} s${where}`;

@@ -10,7 +10,7 @@ import type { Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { GRACE } from '../run/child.ts';
 import { endWithVariable, JOB_RUN } from '../run/processes.ts';
-import { StepFailure } from '../run/step.ts';
+import { refuseInterrupted, StepFailure } from '../run/step.ts';
 import { changeJobBook, hasJobs } from './book.ts';
 import { endRun, isAlive } from './look.ts';
 
@@ -77,8 +77,7 @@ async function untilOver(
     return run?.id === id && isAlive(paths, app.app, job, { run, now: io.now() });
   };
   while (goesOn()) {
-    if (signal.aborted)
-      throw new StepFailure('release', 'release: was interrupted', { blame: 'operator' });
+    refuseInterrupted(signal, 'release');
     if (io.elapsed() >= until)
       throw new StepFailure('release', `release: job ${job} does not end`, { blame: 'server' });
     // What is starting has taken no signal yet.

@@ -5,7 +5,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
 import { liveHolder } from '@runner/common/files/lock';
-import { Failure } from '@runner/common/foundation/failure';
+import { onFailure } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { type Announcing, announcerOf } from '../alerts/announce.ts';
@@ -64,13 +64,11 @@ export async function lookForAllJobs(
 ): Promise<boolean> {
   let isFine = true;
   for (const name of names) {
-    try {
-      await lookForJobs(announcing, name);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+    const noted = onFailure(({ message, code }) => {
       isFine = false;
-      announcing.reporter.note(`jobs of ${name}: ${error.message} (${error.code})`);
-    }
+      announcing.reporter.note(`jobs of ${name}: ${message} (${code})`);
+    });
+    await lookForJobs(announcing, name).catch(noted);
   }
   return isFine;
 }

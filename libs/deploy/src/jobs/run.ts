@@ -11,9 +11,8 @@ import { attemptJob, type JobRequest, jobPaths } from './attempt.ts';
 import { changeJobBook } from './book.ts';
 import { endClaim } from './claims.ts';
 import { isHeldUp, startRun } from './look.ts';
-import { type EndedAttempts, outcomeOf, toldOf } from './outcome.ts';
 import { withRun } from './settle.ts';
-import { changeOf } from './tell.ts';
+import { changeOf, type EndedAttempts, outcomeOf, toldOf } from './tell.ts';
 
 /** Before a run that failed is tried once more, in ms. */
 const RETRY_PAUSE = 10_000;

@@ -18,14 +18,8 @@ export const ID_OPTIONS = {
   },
 } as const;
 
-/** The values of those options, as given. */
-export interface GivenId {
-  readonly deployId?: string | undefined;
-  readonly trigger: string;
-}
-
-/** Throws `usage`. */
-export function givenIdOf(options: Record<keyof typeof ID_OPTIONS, string | undefined>): GivenId {
+/** The values of those options. Throws `usage`. */
+export function givenIdOf(options: Record<keyof typeof ID_OPTIONS, string | undefined>) {
   const { 'deploy-id': deployId, trigger = 'manual' } = options;
   if (deployId !== undefined && !/^[0-9a-f]{8}$/.test(deployId)) {
     throw invalidValue(deployId, '--deploy-id <ID>', 'it must be 8 hexadecimal digits');

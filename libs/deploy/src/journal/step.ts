@@ -1,6 +1,6 @@
 /** The steps of an operation, and running them: the journal has each before it runs. */
 import type { SlotName } from '@runner/common/apps/slots';
-import { asStepFailure, type Stage, StepFailure } from '../run/step.ts';
+import { asStepFailure, refuseInterrupted, type Stage } from '../run/step.ts';
 import { enterStage } from './journal.ts';
 import type { Operation } from './operation.ts';
 
@@ -17,16 +17,8 @@ export interface Step {
   run(): unknown;
 }
 
-export interface FailedStep {
-  readonly error: StepFailure;
-  readonly step: Step | undefined;
-}
-
 /** Runs steps, made one after the other, until one fails. Returns that one. */
-export async function runSteps(
-  op: Operation,
-  steps: Iterable<Step>,
-): Promise<FailedStep | undefined> {
+export async function runSteps(op: Operation, steps: Iterable<Step>) {
   const { reporter } = op;
   let shown: string | undefined;
   let now: Step | undefined;
@@ -39,7 +31,7 @@ export async function runSteps(
         if (shown !== undefined) reporter.done();
         shown = undefined;
       }
-      refuseInterrupted(op, step.stage);
+      refuseInterrupted(op.signal, step.stage);
       const touched = step.isTouched ? step.instance : undefined;
       if (!step.isBrief) enterStage(op, { stage: step.stage, slot: step.slot, touched });
       if (step.title !== shown) reporter.begin(step.title as string);
@@ -60,9 +52,4 @@ export async function runSteps(
 export async function runOrThrow(op: Operation, steps: Iterable<Step>): Promise<void> {
   const failed = await runSteps(op, steps);
   if (failed) throw failed.error;
-}
-
-function refuseInterrupted({ signal }: Operation, stage: Stage): void {
-  if (signal.aborted)
-    throw new StepFailure(stage, `${stage}: was interrupted`, { blame: 'operator' });
 }

@@ -6,7 +6,7 @@ import { appNames, listApps, previewNames } from '@runner/common/apps/store';
 import { bootId, recordedProcess } from '@runner/common/files/process';
 import { readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
-import { unlessFailure } from '@runner/common/foundation/attempt';
+import { onFailure, unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -28,7 +28,7 @@ export async function startAll(
   const isFirst = readTextIfThere(bootFile(paths), BOOT_MAX) !== bootId();
   for (const { app, failure } of unreadable)
     reporter.note(`${app}: ${failure.message} (${failure.code})`);
-  const note = (app: string, words: string) => {
+  const note = (app: string, words: string): undefined => {
     reporter.note(`${app}: ${words}`);
     failed.push(app);
   };
@@ -37,25 +37,12 @@ export async function startAll(
       const file = current && fileOfRelease(paths, app, current);
       if (!file || file.start.type === 'none' || stopped?.instances.includes(instance)) continue;
       if (asleepSince(paths.app(app).instance(instance))) continue;
-      try {
-        const outcome = await changeRunning(
-          {
-            io,
-            paths,
-            app,
-            instance,
-            wait: 60_000,
-            reporter,
-            isBoot: isFirst && !hasRun(paths, app, instance),
-          },
-          'start',
-        );
-        done.push(outcome);
-        if (outcome.result === 'failed') failed.push(app);
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        note(app, `${error.message} (${error.code})`);
-      }
+      const isBoot = isFirst && !hasRun(paths, app, instance);
+      const request = { io, paths, app, instance, wait: 60_000, reporter, isBoot };
+      const refused = onFailure(({ message, code }) => note(app, `${message} (${code})`));
+      const outcome = await changeRunning(request, 'start').catch(refused);
+      if (outcome) done.push(outcome);
+      if (outcome?.result === 'failed') failed.push(app);
     }
     if (!Object.values(instances).some((each) => each.before_traffic)) continue;
     try {

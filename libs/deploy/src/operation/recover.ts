@@ -69,10 +69,7 @@ async function recoverFrom(dead: Dead): Promise<AppState> {
   if (records.some((record) => kindOf(record) === kind)) return succeeded(dead);
   const live = liveReleases(op);
   if (live.size > 0 && (await hasArrived(op, journal))) {
-    const after = `was interrupted during ${journal.stage}, after the switch`;
-    op.reporter.note(
-      `${operationWord(journal)} ${op.deployId} ${after}: ${op.version} is healthy and stays`,
-    );
+    interruptedNote(dead, `, after the switch: ${op.version} is healthy and stays`);
     return succeeded(dead);
   }
   // What gets requests ends once its instance has rolled back.
@@ -81,11 +78,14 @@ async function recoverFrom(dead: Dead): Promise<AppState> {
   const isUnrecorded = !journal.rollback && records.length === 0;
   if (isUnrecorded && isEarly(journal)) return clearJournal(op);
   if (journal.failed || wayBackReason(op) === undefined) return failed(dead);
-  op.reporter.note(
-    `${operationWord(journal)} ${op.deployId} was interrupted during ${journal.stage}: finishing it`,
-  );
+  interruptedNote(dead, ': finishing it');
   const left = await finishWayBack(op, journal);
   return left ? failed({ ...dead, journal: left }) : succeeded(dead);
+}
+
+function interruptedNote({ op, journal }: Dead, what: string): void {
+  const during = `was interrupted during ${journal.stage}`;
+  op.reporter.note(`${operationWord(journal)} ${op.deployId} ${during}${what}`);
 }
 
 function deployOf(op: Operation, journal: Journal, records: readonly LogRecord[]): Deploy {
@@ -167,9 +167,7 @@ async function failed(dead: Dead): Promise<AppState> {
   const { op, journal, records } = dead;
   const headline = `${operationWord(journal)} interrupted during ${journal.stage}`;
   op.log.line(headline);
-  op.reporter.note(
-    `${operationWord(journal)} ${op.deployId} was interrupted during ${journal.stage}: cleaning up`,
-  );
+  interruptedNote(dead, ': cleaning up');
   const moves = await undo(op, journal);
   // The last recorded event may not have been sent: each is sent before the next step begins.
   const [last] = records;

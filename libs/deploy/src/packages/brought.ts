@@ -32,17 +32,11 @@ export interface BroughtPackages extends Pick<Locks, 'isLocked' | 'problem' | 'c
   readonly scripts: readonly string[];
 }
 
-/** A deploy from one commit to another. */
-export interface CommitRange {
-  readonly from: string;
-  readonly to: string;
-}
-
 /** Compares the lock files at the root and in the paths that the app follows; both commits must be in the mirror. */
 export async function broughtBy(
   source: GitSource,
   { paths }: Pick<AppState, 'paths'>,
-  { from, to }: CommitRange,
+  { from, to }: { readonly from: string; readonly to: string },
 ): Promise<BroughtPackages> {
   const folders = foldersOf(paths ?? []);
   const [before, after] = await Promise.all([

@@ -20,12 +20,6 @@ export interface RegistryRequest {
   readonly configuration: string;
 }
 
-/** When each of these packages was published, in ms since 1970; undefined: not known. */
-export type AskTimes = (
-  registry: string,
-  name: string,
-) => Promise<(version: string) => number | undefined>;
-
 /** `registry=`, `@scope:registry=` of npm, `npmRegistryServer:` of Yarn. */
 const SETTING =
   /^[ \t]*(?:(@[^\s:=]+):)?(?:registry[ \t]*=|npmRegistryServer:)[ \t]*["']?(https?:[^\s"']+)/gm;
@@ -79,9 +73,15 @@ function npmEnvironment({ env }: Io): Record<string, string> {
   return Object.fromEntries(passed) as Record<string, string>;
 }
 
-/** Asks a registry for the document of a package. Never throws: what cannot be had is not known. */
-export function timesFrom({ io, signal }: Pick<RegistryRequest, 'io' | 'signal'>): AskTimes {
-  return async (registry, name) => {
+/**
+ * Asks registries for when the versions of a package were published, in ms since 1970; undefined: not known.
+ * Never throws: what cannot be had is not known.
+ */
+export function timesFrom({ io, signal }: Pick<RegistryRequest, 'io' | 'signal'>) {
+  return async (
+    registry: string,
+    name: string,
+  ): Promise<(version: string) => number | undefined> => {
     try {
       const answer = await send({
         method: 'GET',

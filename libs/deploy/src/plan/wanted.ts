@@ -92,19 +92,8 @@ export async function approvalFor(
   if (wanted.onlyLooks) return undefined;
   for (const { plan, applied, ended } of known)
     if (plan.by === wanted.by && !applied && !ended) supersede({ io, paths }, plan.id);
-  const { by, signal } = wanted;
   const reporter = withoutSteps(wanted.reporter);
-  const request = {
-    io,
-    paths,
-    app: app.app,
-    verb,
-    to,
-    by,
-    signal,
-    reporter,
-    length: DAY,
-  };
+  const request = { ...wanted, app: app.app, reporter, length: DAY };
   const made = await wanted.locked(() => makeUnderLock(request));
   await announceWanted(wanted, made);
   return { waits: waitsWords(made) };

@@ -2,19 +2,13 @@
 import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Started, Target } from '../instances/drivers/driver.ts';
-import { loggedFailure, StepFailure } from '../run/step.ts';
+import { loggedFailure, refuseInterrupted, StepFailure } from '../run/step.ts';
 import { answersOf, isGood, type Listening, listeningOf, type PathAnswer } from './answer.ts';
 
 /** Where the app answered. */
 export interface ProvenAnswer extends PathAnswer {
   /** undefined: it listens on the port that it is given. */
   readonly fixed: Listening | undefined;
-}
-
-interface Questions {
-  /** The paths, the most likely first. */
-  readonly asks: readonly string[];
-  readonly signal: AbortSignal;
 }
 
 /** Longest wait for an answer, in milliseconds: as a start may take. */
@@ -25,22 +19,29 @@ const AFTER_ANSWER = 5_000;
 const LASTS = 1_000;
 const POLL = 200;
 
-/** Asks until there is a good answer that lasts. Throws a StepFailure that says what there was instead. */
+/**
+ * Asks on the paths of `asks`, the most likely first, until there is a good answer that lasts. Throws a
+ * StepFailure that says what there was instead.
+ */
 export async function provenAnswer(
   target: Target,
   started: Started,
-  { asks, signal }: Questions,
+  { asks, signal }: { readonly asks: readonly string[]; readonly signal: AbortSignal },
   given: number,
 ): Promise<ProvenAnswer> {
   let until = performance.now() + WITHIN;
   let seen = 'it did not listen on any port';
+  const pause = async (when?: string) => {
+    await sleep(POLL, undefined, { signal }).catch(() => {});
+    mustLive(target, started, signal, when);
+  };
   for (;;) {
     const pids = started.pids?.() ?? [];
     for (const at of listeningOf(pids, given, target.release)) {
       const answers = await answersOf(at, asks);
       const good = answers.find(({ status }) => isGood(status));
       if (good) {
-        await lasts(target, started, { at, good, signal });
+        await lasts(at, good, pause);
         return { ...good, fixed: 'port' in at && at.port === given ? undefined : at };
       }
       const all = answers.map(({ path, status }) => `${path} ${status}`).join(', ');
@@ -51,7 +52,7 @@ export async function provenAnswer(
     }
     mustLive(target, started, signal);
     if (performance.now() > until) throw new StepFailure('health', `health: ${seen}`);
-    await sleep(POLL, undefined, { signal }).catch(() => {});
+    await pause();
   }
 }
 
@@ -60,43 +61,28 @@ function placeOf(at: Listening, given: number, release: string): string {
   return at.port === given ? 'PORT' : `port ${at.port}`;
 }
 
-interface Watched {
-  readonly at: Listening;
-  readonly good: PathAnswer;
-  readonly signal: AbortSignal;
-}
-
 /** It goes on living, and the next answer is good too: some apps answer once, and exit or fail. */
 async function lasts(
-  target: Target,
-  started: Started,
-  { at, good: { path, status }, signal }: Watched,
+  at: Listening,
+  { path, status }: PathAnswer,
+  pause: (when: string) => Promise<void>,
 ): Promise<void> {
   const first = `GET ${path} with ${status}`;
-  await lives(target, started, { first, signal });
+  const lives = async () => {
+    const until = performance.now() + LASTS;
+    while (performance.now() < until) await pause(` after it had answered ${first}`);
+  };
+  await lives();
   const [next] = await answersOf(at, [path]);
-  await lives(target, started, { first, signal });
+  await lives();
   if (next && isGood(next.status)) return;
   const then = next ? `with ${next.status}` : 'not at all';
   throw new StepFailure('health', `health: it answered ${first}, and a second later ${then}`);
-}
-
-async function lives(
-  target: Target,
-  started: Started,
-  { first, signal }: { readonly first: string; readonly signal: AbortSignal },
-): Promise<void> {
-  const until = performance.now() + LASTS;
-  while (performance.now() < until) {
-    await sleep(POLL, undefined, { signal }).catch(() => {});
-    mustLive(target, started, signal, ` after it had answered ${first}`);
-  }
 }
 
 /** Throws a StepFailure if it has died, or if that does not matter any more. */
 function mustLive({ log }: Target, started: Started, signal: AbortSignal, when = ''): void {
   const death = started.death();
   if (death) throw loggedFailure(log, 'start', `start: ${death.words}${when}`, death.output);
-  if (signal.aborted)
-    throw new StepFailure('start', 'start: was interrupted', { blame: 'operator' });
+  refuseInterrupted(signal, 'start');
 }

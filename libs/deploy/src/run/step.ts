@@ -88,6 +88,11 @@ export function withSeen(error: StepFailure, seen: string | undefined): StepFail
   return new StepFailure(error.stage, error.message, { ...error, seen });
 }
 
+/** Throws a StepFailure after a signal of the operator. */
+export function refuseInterrupted({ aborted }: AbortSignal, stage: Stage): void {
+  if (aborted) throw new StepFailure(stage, `${stage}: was interrupted`, { blame: 'operator' });
+}
+
 /**
  * The failure of something that printed elsewhere: an app to its own output, a health check into its
  * answer. Its output is copied to the log, since it will not stay there.
