@@ -8,8 +8,6 @@ export interface SchemaVerdict {
   readonly verdict: 'additive' | 'broken' | 'unknown';
   /** Sentences without a subject, such as `removes column orders.note`. */
   readonly reasons: readonly string[];
-  /** Tables that are written again as a whole, and locked meanwhile. */
-  readonly rewrites: readonly string[];
 }
 
 type Side = ReadonlyMap<string, CatalogueEntry>;
@@ -186,16 +184,15 @@ export function compareCatalogues(
   const [old, now] = sides;
   const touched = new Set(rowsTouched === 'unknown' ? [] : rowsTouched);
   const isTable = (name: string) => old.has(['table', '', name, ''].join('\0'));
-  const rewrites = [...old].flatMap(([key, { kind, name, made }]) => {
-    const there = now.get(key);
-    return kind === 'table' && there && there.made !== made && made !== '0' ? [name] : [];
-  });
   const gains = (table: string) =>
     [...now].some(
       ([key, { kind, owner }]) => kind === 'column' && owner === table && !old.has(key),
     );
-  // A new column may be the cause of a rewrite. Without one, the values were computed again.
-  const rewritten = rewrites.filter((name) => !gains(name));
+  // A new column may be why a table is written again as a whole. Without one, the values were computed again.
+  const rewritten = [...old].flatMap(([key, { kind, name, made }]) => {
+    const there = kind === 'table' && !gains(name) && now.get(key);
+    return there && there.made !== made && made !== '0' ? [name] : [];
+  });
   const found: Found[] = [
     ...[...old].flatMap(([key, each]) => {
       const there = now.get(key);
@@ -213,5 +210,5 @@ export function compareCatalogues(
     found.filter(([each]) => each === verdict).map(([, words]) => words);
   const verdict =
     of('broken').length > 0 ? 'broken' : of('unknown').length > 0 ? 'unknown' : 'additive';
-  return { verdict, reasons: [...of('broken'), ...of('unknown')], rewrites };
+  return { verdict, reasons: [...of('broken'), ...of('unknown')] };
 }

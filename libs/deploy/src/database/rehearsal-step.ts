@@ -20,7 +20,6 @@ const CHANGES_MAX = 5;
 export const NOT_REHEARSED: RehearsalResult = {
   verdict: 'unknown',
   reasons: ['it was not rehearsed'],
-  rewrites: [],
 };
 
 /** Settings and roles of the whole server. Columns: what, and its value or a hash of it, which may be a secret. */

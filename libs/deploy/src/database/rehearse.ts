@@ -5,6 +5,7 @@ import type { DatabaseAddress } from './address.ts';
 import { readCatalogue, schemaText } from './catalogue.ts';
 import { compareCatalogues, gainingTables, type SchemaVerdict } from './compare.ts';
 import { watchRows } from './rows.ts';
+import type { SchemaFinding } from './schema.ts';
 import { COPY_MAX, makeScratch } from './scratch.ts';
 
 export interface SchemaRehearsal {
@@ -21,13 +22,9 @@ export interface SchemaRehearsal {
 }
 
 /** What a migration does to a copy. */
-export interface RehearsalResult extends SchemaVerdict {
-  /** It changes nothing; undefined: no one knows. */
-  readonly isSame?: boolean;
+export interface RehearsalResult extends SchemaVerdict, Pick<SchemaFinding, 'isSame' | 'isProven'> {
   /** It does not change the schema; undefined: no one knows. */
   readonly isSameSchema?: boolean;
-  /** The version before was tried on the copy and works. */
-  readonly isProven?: boolean;
   /** It failed there, and so would on the database. */
   readonly hasFailed?: boolean;
   /** Why it did not take place. */
@@ -41,7 +38,6 @@ export interface RehearsalResult extends SchemaVerdict {
 const plainly = (verdict: SchemaVerdict['verdict'], reason: string): RehearsalResult => ({
   verdict,
   reasons: [reason],
-  rewrites: [],
 });
 
 /** One run on a copy of its own. undefined: the migration failed on the rows of ours. */
@@ -134,21 +130,16 @@ async function onlyFilling(
 }
 
 /** Rehearses a migration; a problem of the tools is the verdict `unknown`. Throws only `interrupted`. */
-export async function rehearseSchema(
-  rehearsal: SchemaRehearsal,
-): Promise<RehearsalResult & { readonly ms: number }> {
-  const begin = performance.now();
-  const ms = () => Math.round(performance.now() - begin);
+export async function rehearseSchema(rehearsal: SchemaRehearsal): Promise<RehearsalResult> {
   try {
     const isServer = rehearsal.address.kind !== 'sqlite' && !rehearsal.full;
     const seeded = isServer ? await attempt(rehearsal, true) : undefined;
     const verdict =
       (await onlyFilling(rehearsal, seeded)) ?? seeded ?? (await attempt(rehearsal, false));
-    return { ...(verdict ?? plainly('unknown', 'the rehearsal has no result')), ms: ms() };
+    return verdict ?? plainly('unknown', 'the rehearsal has no result');
   } catch (error) {
     if (rehearsal.signal.aborted || !(error instanceof Failure)) throw error;
     const why = error.message;
-    const none = plainly('unknown', `the rehearsal is not possible: ${why}`);
-    return { ...none, skipped: why, ms: ms() };
+    return { ...plainly('unknown', `the rehearsal is not possible: ${why}`), skipped: why };
   }
 }

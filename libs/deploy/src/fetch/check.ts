@@ -14,12 +14,11 @@ import { askChecks, CHECKS_LIMIT } from '../checks/ask.ts';
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted } from '../git/ref.ts';
 import { headOf, noHead, versionOf } from '../git/remote.ts';
-import type { GitSource } from '../git/source.ts';
 import { underLock } from '../journal/lock.ts';
 import { approvalFor } from '../plan/wanted.ts';
 import { requireSigned } from '../signed/require.ts';
 import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
-import { sameFor, whyKept } from './follow.ts';
+import { type LookedAt, sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
 import type { Shared } from './shared.ts';
 import { afterAge } from './young.ts';
@@ -41,7 +40,8 @@ export async function check(
     const { io, paths } = request;
     const locked = <T>(work: () => Promise<T>) =>
       underLock({ io, paths, app: name }, 'fetch', work, 'fetch');
-    const refusal = await refusalOf(request, app, source, locked);
+    const looked = { app, source, locked };
+    const refusal = await refusalOf(request, looked);
     const kept = await whyKept(app, refs, head);
     // A deploy refuses a tag that was moved.
     const isRefused = request.deploy && app.require_signed && kept?.result === 'tag_moved';
@@ -49,7 +49,7 @@ export async function check(
       return fetchResult(name, kept.result, kept.text, { status: isRefused ? 1 : 0, refusal });
     if (!head) throw noHead(source);
     const { commit, tag } = head;
-    const same = await sameFor({ app, source, commit }, locked, shared.lenders);
+    const same = await sameFor(looked, commit, shared.lenders);
     const found = { commit, version: versionOf(commit, tag), same };
     const asked = (checks?: CommitChecks) =>
       decide(app, { ...found, checks }, policy, request.io.now());
@@ -58,8 +58,8 @@ export async function check(
     if (decided.result === 'checking') decided = asked(await checksOf(request, app, commit));
     else if (app.require_checks && app.deploying)
       decided = asked(await checksOf(request, app, commit).catch(() => undefined));
-    const aged = await afterAge(request, { app, source }, decided, locked);
-    return { ...(await afterApproval(request, app, aged, locked)), refusal };
+    const aged = await afterAge(request, looked, decided);
+    return { ...(await afterApproval(request, looked, aged)), refusal };
   } catch (error) {
     const { code, message } = asFailure(request, error);
     if (code === 'locked') return skipped(request.paths, name);
@@ -71,9 +71,7 @@ export async function check(
 /** Looks again at a head that was refused for its signatures or its line. */
 async function refusalOf(
   request: FetchRequest,
-  app: AppState,
-  source: GitSource,
-  locked: <T>(work: () => Promise<T>) => Promise<T>,
+  { app, source, locked }: LookedAt,
 ): Promise<FetchResult['refusal']> {
   if (!app.require_signed || !isRefusal(app.check_failed?.error)) return undefined;
   const asked = { paths: request.paths, source, app, now: request.io.now() };
@@ -109,12 +107,11 @@ export function asFailure(
   return { code: 'bug', message: 'this is a bug in runner' };
 }
 
-/** A decision to deploy a commit becomes `approval` until its plan has them; `locked` runs under the app's lock. */
+/** A decision to deploy a commit becomes `approval` until its plan has them. */
 async function afterApproval(
   request: FetchRequest,
-  app: AppState,
+  { app, locked }: LookedAt,
   decided: FetchResult,
-  locked: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<FetchResult> {
   const { commit, version, result } = decided;
   if (result !== 'new_commit' || commit === null || app.deploying || !request.deploy)

@@ -13,7 +13,7 @@ import { deploy } from '../pipeline/deploy.ts';
 import { activeWords, type DeployOutcome } from '../pipeline/outcome.ts';
 import { asFailure, check, skipped } from './check.ts';
 import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
-import { sameFor, whyKept } from './follow.ts';
+import { type LookedAt, sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
 import { shareAnswers } from './shared.ts';
 import { afterAge } from './young.ts';
@@ -46,10 +46,10 @@ export async function deployNew(
   const confirm = async (now: AppState, wanted: ResolvedRef, source: GitSource) => {
     const kept = await whyKept(now, wanted.refs, { commit: wanted.commit, tag: wanted.version });
     if (kept) throw new Overtaken(fetchResult(app, kept.result, kept.text));
-    const same = await sameFor({ app: now, source, commit: wanted.commit }, (work) => work());
+    const looked: LookedAt = { app: now, source, locked: (work) => work() };
+    const same = await sameFor(looked, wanted.commit);
     const decided = decide(now, { ...wanted, same, checks }, policy, io.now());
-    const looked = { app: now, source, known };
-    const again = await afterAge(request, looked, decided, (work) => work());
+    const again = await afterAge(request, looked, decided, known);
     if (again.result !== 'new_commit') throw new Overtaken(again);
   };
   // With a plan the commit that was approved is deployed, whatever was pushed since.

@@ -28,20 +28,21 @@ export async function whyKept(
 /** Whether a commit is the same to the app as the one that is looked at. */
 export type Same = (other: string | undefined) => boolean;
 
-/** A commit of the source that may be new to the app. */
-export interface CandidateCommit {
+/** An app that `fetch` looks at. */
+export interface LookedAt {
   readonly app: AppState;
   readonly source: GitSource;
-  readonly commit: string;
+  /** Runs what fetches, under the app's lock. */
+  locked<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
  * Compares the paths of an app in a commit and in those that it knows; undefined if all commits matter.
- * `locked` runs what fetches, under the app's lock; `lenders` knows which mirror another app fetched into.
+ * `lenders` knows which mirror another app fetched into.
  */
 export async function sameFor(
-  { app, source, commit }: CandidateCommit,
-  locked: <T>(work: () => Promise<T>) => Promise<T>,
+  { app, source, locked }: LookedAt,
+  commit: string,
   lenders?: Lenders,
 ): Promise<Same | undefined> {
   const { paths } = app;

@@ -1,12 +1,11 @@
 /** Whether the packages that a commit brings let `fetch --deploy` deploy it. */
 import { knownAge, type PackageAge } from '@runner/common/apps/package-age';
-import type { AppState } from '@runner/common/apps/state';
 import { fetchMissing } from '../git/same-paths.ts';
-import type { GitSource } from '../git/source.ts';
 import { previousOfAll } from '../instances/target.ts';
 import { leastAge, waitWords, youngAmong } from '../packages/age.ts';
 import { broughtBy } from '../packages/brought.ts';
 import type { FetchResult } from './decide.ts';
+import type { LookedAt } from './follow.ts';
 import type { FetchRequest } from './request.ts';
 
 /** How long an answer counts at most, in ms; another setting, or a registry that answers, is seen then. */
@@ -14,19 +13,12 @@ const COUNTS = 3_600_000;
 /** How long it counts that an age is not known, in ms. */
 const UNKNOWN_COUNTS = 600_000;
 
-/** An app, its source, and what was found out a moment ago. */
-interface Looked {
-  readonly app: AppState;
-  readonly source: GitSource;
-  readonly known?: PackageAge | undefined;
-}
-
-/** A decision to deploy a commit becomes `young` while its packages are; `locked` runs what fetches, under the app's lock. */
+/** A decision to deploy a commit becomes `young` while its packages are; `known`: what was found out a moment ago. */
 export async function afterAge(
   request: Pick<FetchRequest, 'io' | 'paths'>,
-  { app, source, known }: Looked,
+  { app, source, locked }: LookedAt,
   decided: FetchResult,
-  locked: <T>(work: () => Promise<T>) => Promise<T>,
+  known?: PackageAge,
 ): Promise<FetchResult> {
   const { commit, version } = decided;
   const from = previousOfAll(app, [])?.commit;
@@ -45,7 +37,7 @@ export async function afterAge(
 
 async function ageOf(
   { io }: Pick<FetchRequest, 'io'>,
-  { app, source }: Looked,
+  { app, source }: Pick<LookedAt, 'app' | 'source'>,
   { from, to, least }: { from: string; to: string; least: number },
 ): Promise<PackageAge> {
   await fetchMissing(source, [to, from]);
