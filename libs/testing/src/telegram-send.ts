@@ -98,7 +98,7 @@ function threadOf(chat: Chat, payload: Readonly<Record<string, unknown>>): numbe
   return thread;
 }
 
-/** Checks all but the rates. Throws Refusal with the platform's words. */
+/** Checks all the rules. Throws Refusal with the platform's words. */
 export function checkMessage(
   chats: readonly Chat[],
   payload: Readonly<Record<string, unknown>>,

@@ -31,12 +31,8 @@ function integer(value: unknown, otherwise: number): number {
   return typeof value === 'number' && Number.isInteger(value) ? value : otherwise;
 }
 
-/**
- * With `speed` the platform's rules for hasty polling hold too, in a time that runs so many times
- * as fast: the same offset again within 0.5 s yields one update, within 3 s waits for 3 s.
- */
-export function updates(conflicts: Conflicts, now: () => number, speed?: number): Updates {
-  let last = { offset: 0, at: Number.NEGATIVE_INFINITY };
+/** A queue without updates. The platform's rules for hasty polling are left out. */
+export function updates(conflicts: Conflicts): Updates {
   let queue: { readonly update_id: number; readonly [kind: string]: unknown }[] = [];
   let nextId = 100_000_001;
   let allowed: readonly unknown[] = [];
@@ -67,13 +63,8 @@ export function updates(conflicts: Conflicts, now: () => number, speed?: number)
       if (Array.isArray(parameters.allowed_updates)) allowed = parameters.allowed_updates;
       const offset = integer(parameters.offset, 0);
       if (offset !== 0) confirm(offset);
-      const pause = last.offset === offset ? (now() - last.at) * (speed ?? 0) : 0;
-      const hasty = speed !== undefined && last.offset === offset;
-      last = { offset, at: now() };
-      const asked = Math.min(100, Math.max(1, integer(parameters.limit, 100)));
-      const limit = hasty && pause < 500 ? 1 : asked;
-      const patience = Math.min(MAX_TIMEOUT, Math.max(0, integer(parameters.timeout, 0)));
-      const timeout = hasty && pause < 3_000 ? 3 / speed : patience;
+      const limit = Math.min(100, Math.max(1, integer(parameters.limit, 100)));
+      const timeout = Math.min(MAX_TIMEOUT, Math.max(0, integer(parameters.timeout, 0)));
       if (queue.length === 0 && timeout > 0) {
         let timer: NodeJS.Timeout | undefined;
         const reason = await Promise.race([

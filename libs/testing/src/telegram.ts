@@ -2,7 +2,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Fault } from './faults.ts';
 import { type Loopback, readBody, sendJson, startLoopback } from './loopback.ts';
-import { type RateWindow, rateWindow } from './rate-window.ts';
 import {
   type Chat,
   chatObject,
@@ -38,13 +37,6 @@ export interface TelegramOptions {
   readonly username?: string;
   /** Privacy mode is off: the bot reads all messages of its groups. Default false. */
   readonly readsAll?: boolean;
-  /**
-   * Enforces the rates, with a clock that runs that many times as fast: 1 as on the platform, 10 to
-   * wait a tenth. Default: no rates.
-   */
-  readonly rates?: number;
-  /** Milliseconds of the clock that rates are measured with. Default `performance.now()`. */
-  readonly now?: () => number;
 }
 
 /** Routes for faults are the names of the methods, such as `sendMessage`. */
@@ -85,30 +77,6 @@ export const refusals = {
 const NOT_MODIFIED =
   'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message';
 
-function refuseMany(wait: number): TelegramRefusal {
-  const seconds = Math.max(1, Math.ceil(wait / 1000));
-  return new TelegramRefusal(429, `Too Many Requests: retry after ${seconds}`, {
-    retry_after: seconds,
-  });
-}
-
-/** 30 messages a second, one a second in a chat, 20 a minute in a group or channel. */
-function limits(speed: number, clock: () => number) {
-  const all = rateWindow(30, 1000 / speed);
-  const perChat = new Map<number, RateWindow[]>();
-  return (chat: Chat): void => {
-    const own = perChat.get(chat.id) ?? [
-      rateWindow(1, 1000 / speed),
-      ...(chat.type === 'private' ? [] : [rateWindow(20, 60_000 / speed)]),
-    ];
-    perChat.set(chat.id, own);
-    const now = clock();
-    const wait = Math.max(...[all, ...own].map((window) => window.wait(now)));
-    if (wait > 0) throw refuseMany(wait);
-    for (const window of [all, ...own]) window.add(now);
-  };
-}
-
 /** Parameters come as a JSON body or, for methods that need none, not at all. */
 async function parametersOf(request: IncomingMessage): Promise<Record<string, unknown>> {
   const body = await readBody(request);
@@ -128,13 +96,11 @@ async function parametersOf(request: IncomingMessage): Promise<Record<string, un
 
 /** Starts a Bot API server; `url` is what `telegram_api_url` is set to. */
 export async function startTelegram(options: TelegramOptions): Promise<Telegram> {
-  const now = options.now ?? (() => performance.now());
   const chats: Chat[] = [...(options.chats ?? [])];
   const conflicts: Conflicts = { webhook: '', otherPoller: false };
-  const queue = updates(conflicts, now, options.rates);
+  const queue = updates(conflicts);
   const messages: BotMessage[] = [];
   const edits: { message_id: unknown; text: string }[] = [];
-  const checkRates = options.rates === undefined ? () => {} : limits(options.rates, now);
   const username = options.username ?? 'runner_bot';
   const user = {
     id: Number(options.token.split(':')[0]),
@@ -170,7 +136,6 @@ export async function startTelegram(options: TelegramOptions): Promise<Telegram>
     },
     sendmessage(payload) {
       const ready = checkMessage(chats, payload);
-      checkRates(ready.chat);
       const message_id = messages.length + 1;
       const { text, entities, threadId: thread_id } = ready;
       const at = performance.now();
@@ -179,7 +144,6 @@ export async function startTelegram(options: TelegramOptions): Promise<Telegram>
     },
     editmessagetext({ message_id, ...payload }) {
       const ready = checkMessage(chats, payload);
-      checkRates(ready.chat);
       const at = messages.findIndex((each) => each.message_id === message_id);
       const before = messages[at];
       if (!before) throw new TelegramRefusal(400, 'Bad Request: message to edit not found');

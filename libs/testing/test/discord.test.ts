@@ -1,5 +1,4 @@
 import { type DiscordOptions, startDiscord } from '@runner/testing/discord';
-import { refusals } from '@runner/testing/discord-refusals';
 import { checkMessage, embedLength, lengthOf } from '@runner/testing/discord-rules';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
@@ -18,48 +17,6 @@ async function discord(options: DiscordOptions = {}) {
   };
   return { server, post };
 }
-
-test('a message is accepted, stored and returned', async () => {
-  const { server, post } = await discord();
-  const payload = {
-    content: 'shop deployed ',
-    embeds: [
-      {
-        title: 'Deploy completed',
-        color: 0x2ecc71,
-        fields: [{ name: 'Version', value: 'v1', inline: true }],
-      },
-    ],
-    allowed_mentions: { parse: [] },
-  };
-  const { status, body } = await post(payload);
-  assert.is(status, 200);
-  assert.is(body.content, 'shop deployed');
-  assert.is(body.embeds[0].type, 'rich');
-  assert.match(body.id, /^\d{17,20}$/);
-  assert.is(server.messages.length, 1);
-  assert.is(server.messages[0]?.waited, true);
-  assert.equal(server.messages[0]?.payload, payload);
-  await server.close();
-});
-
-test('without wait the answer is empty', async () => {
-  const { server, post } = await discord();
-  const { status, body } = await post({ content: 'x' }, '?thread_id=12');
-  assert.equal([status, body], [204, '']);
-  assert.is(server.messages[0]?.waited, false);
-  assert.is(server.messages[0]?.thread_id, '12');
-  await server.close();
-});
-
-test('the webhook gives its name and channel', async () => {
-  const { server } = await discord();
-  const found = JSON.parse(await (await fetch(server.webhook)).text());
-  assert.is(found.name, 'Deploys');
-  assert.match(found.channel_id, /^\d+$/);
-  assert.is((await fetch(server.webhook.replace('/api/', '/api/v10/'))).status, 200);
-  await server.close();
-});
 
 const codeIn = (errors: unknown, path: (string | number)[]): string => {
   let at = errors as Record<string, unknown>;
@@ -213,36 +170,6 @@ test('any JSON is either taken or refused', () => {
   );
 });
 
-test('refusals have the codes of the platform', async () => {
-  const { server, post } = await discord();
-  const invalid = await post({ embeds: [{ title: 'x'.repeat(257) }] });
-  assert.equal(
-    [invalid.status, invalid.body.code, invalid.body.message],
-    [400, 50035, 'Invalid Form Body'],
-  );
-  assert.is(invalid.body.errors.embeds['0'].title._errors[0].code, 'BASE_TYPE_MAX_LENGTH');
-  for (const empty of [
-    {},
-    { content: ' ' },
-    { content: '', embeds: [{}] },
-    { embeds: [{ color: 1 }] },
-  ]) {
-    assert.equal((await post(empty)).body, {
-      message: 'Cannot send an empty message',
-      code: 50006,
-    });
-  }
-  assert.is((await post('{"content":')).body.code, 50109);
-  const wrongToken = server.webhook.replace(server.token, 'wrong');
-  const unauthorized = await fetch(wrongToken, { method: 'POST' });
-  assert.equal([unauthorized.status, JSON.parse(await unauthorized.text()).code], [401, 50027]);
-  server.remove();
-  const gone = await post({ content: 'x' });
-  assert.equal([gone.status, gone.body.code], [404, 10015]);
-  assert.equal(server.messages, []);
-  await server.close();
-});
-
 test('five messages in two seconds, announced in headers', async () => {
   let time = 0;
   const { server, post } = await discord({ rates: 1, now: () => time });
@@ -273,37 +200,6 @@ test('thirty messages a minute in a channel, shared and not announced', async ()
   time = 1_000;
   const { status, headers, body } = await post({ content: 'x' });
   assert.equal([status, headers.get('x-ratelimit-scope'), body.retry_after], [429, 'shared', 5]);
-  await server.close();
-});
-
-test('without rates nothing is limited and the headers say so', async () => {
-  const { server, post } = await discord();
-  for (let n = 0; n < 40; n += 1) {
-    const { status, headers } = await post({ content: 'x' });
-    assert.equal([status, headers.get('x-ratelimit-remaining')], [200, '4']);
-  }
-  await server.close();
-});
-
-test('refusals on command, those of the proxy in front too', async () => {
-  const { server, post } = await discord();
-  server.fail(refusals.rateLimited(1.337, 'global'), 1, 'POST');
-  const limited = await post({ content: 'x' });
-  assert.equal([limited.status, limited.body.retry_after, limited.body.global], [429, 1.337, true]);
-  for (const [fault, status] of [
-    [refusals.cloudflareRateLimited, 429],
-    [refusals.cloudflareForbidden, 403],
-  ] as const) {
-    server.fail(fault, 1, 'POST');
-    const response = await fetch(server.webhook, { method: 'POST' });
-    assert.is(response.status, status);
-    assert.match(await response.text(), /<html/);
-  }
-  server.fail(refusals.internal, 1, 'GET');
-  assert.is((await post({ content: 'x' })).status, 200);
-  assert.is((await fetch(server.webhook)).status, 500);
-  server.fail(refusals.unknownChannel);
-  assert.is((await post({ content: 'x' })).body.code, 10003);
   await server.close();
 });
 

@@ -13,11 +13,10 @@ import * as assert from 'uvu/assert';
 const TOKEN = '123456789:AAE-bOwk6ad9r_QXMENQjcrGbqCr4Kbotte';
 const CHAT = -1001234567890;
 
-const startBot = (more: { rates?: number } = {}) =>
+const startBot = () =>
   startTelegram({
     token: TOKEN,
     chats: [{ id: CHAT, type: 'supergroup', title: 'Deploys', topics: [7] }],
-    ...more,
   });
 
 /** What a promise is rejected with. */
@@ -114,14 +113,11 @@ test('grammY: sendMessage in MarkdownV2 is parsed, and a text that cannot be is 
 });
 
 test('grammY: 429 carries the seconds to wait, and 401 and 409 are its errors', async () => {
-  const server = await startBot({ rates: 1 });
+  const server = await startBot();
   const { api } = new Bot(TOKEN, { client: { apiRoot: server.url } });
-  await api.sendMessage(CHAT, 'one');
-  const many = await refusal(api.sendMessage(CHAT, 'two'), GrammyError);
-  assert.equal([many.error_code, many.parameters], [429, { retry_after: 1 }]);
   server.fail(refusals.tooManyRequests(3));
-  const told = await refusal(api.sendMessage(CHAT, 'three'), GrammyError);
-  assert.is(told.parameters.retry_after, 3);
+  const many = await refusal(api.sendMessage(CHAT, 'one'), GrammyError);
+  assert.equal([many.error_code, many.parameters], [429, { retry_after: 3 }]);
   server.conflicts.webhook = 'https://example.org/hook';
   assert.is((await refusal(api.getUpdates(), GrammyError)).error_code, 409);
   assert.is((await api.getWebhookInfo()).url, 'https://example.org/hook');
