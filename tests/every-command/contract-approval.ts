@@ -1,5 +1,5 @@
 /** The contract of plans, approvals and grants. */
-import { type Call, call, type Entry, FLOCK, KEY, OUTPUT, SEALED, STATE } from './entry.ts';
+import { type Call, call, type Entry, FLOCK, KEY, NO_APP, OUTPUT, SEALED, STATE } from './entry.ts';
 
 /** Of those that compare what a plan is bound to. */
 const BOUND = {
@@ -18,7 +18,7 @@ const planning = (verb: string, ...wrong: NonNullable<Entry['wrong']>): Entry =>
   command: `plan ${verb}`,
   calls: [call('shop'), call('shop', '--json')],
   writes: true,
-  wrong: [['app_not_found', call('nope')], ['usage', call('shop', '--for', '1y')], ...wrong],
+  wrong: [...NO_APP, ['usage', call('shop', '--for', '1y')], ...wrong],
   refusals: { ...BOUND, file_unreadable: ['a state file is a folder', 'config.yml is a folder'] },
 });
 
@@ -37,16 +37,14 @@ export const APPROVAL: readonly Entry[] = [
   {
     command: 'plan list',
     calls: [call(), call('shop', '--json')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
-    refusals: { ...OUTPUT },
+    wrong: NO_APP,
+    refusals: OUTPUT,
   },
   {
     command: 'plan show',
     calls: [withPlan(), withPlan('--text'), withPlan('--json')],
-    writes: false,
     wrong: UNKNOWN,
-    refusals: { ...OUTPUT },
+    refusals: OUTPUT,
   },
   {
     command: 'approve',
@@ -70,7 +68,6 @@ export const APPROVAL: readonly Entry[] = [
   {
     command: 'grant add',
     calls: [call('helper', '--level', 'propose', '--app', 'shop')],
-    writes: false,
     wrong: [
       ['usage', call('Helper', '--level', 'look', '--app', 'shop')],
       ['name_invalid', call('helper', '--level', 'look', '--app', '../shop')],
@@ -82,19 +79,17 @@ export const APPROVAL: readonly Entry[] = [
         },
       ],
     ],
-    refusals: { ...OUTPUT },
+    refusals: OUTPUT,
   },
   {
     command: 'grant list',
     calls: [call(), call('--json')],
-    writes: false,
-    refusals: { ...OUTPUT },
+    refusals: OUTPUT,
   },
   {
     command: 'grant remove',
     calls: [call('kept')],
-    writes: false,
     wrong: [['grant_invalid', call('nope')]],
-    refusals: { ...OUTPUT },
+    refusals: OUTPUT,
   },
 ];

@@ -1,5 +1,5 @@
 /** The contract of jobs. */
-import { call, type Entry, FLOCK, OUTPUT, STATE } from './entry.ts';
+import { call, type Entry, FLOCK, NO_APP, OUTPUT, STATE } from './entry.ts';
 
 const NO_JOB = [
   ['app_not_found', call('nope', 'tidy')],
@@ -24,8 +24,7 @@ export const JOBS: readonly Entry[] = [
   {
     command: 'jobs list',
     calls: [call('shop'), call('--json')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
+    wrong: NO_APP,
     refusals: { ...STATE, ...OUTPUT },
   },
   {
@@ -46,7 +45,6 @@ export const JOBS: readonly Entry[] = [
   {
     command: 'jobs log',
     calls: [call('shop', 'tidy'), call('shop', 'tidy', '--json')],
-    writes: false,
     wrong: [...NO_JOB, ['log_not_found', call('shop', 'tidy', '--run', 'nope')]],
     refusals: {
       ...STATE,

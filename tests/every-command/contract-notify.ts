@@ -33,7 +33,6 @@ export const NOTIFY: readonly Entry[] = [
   {
     command: 'notify digest',
     calls: [call('--dry-run'), call('--scheduled')],
-    writes: false,
     refusals: {
       ...CHATS,
       ...OUTPUT,
@@ -43,7 +42,6 @@ export const NOTIFY: readonly Entry[] = [
   {
     command: 'notify test',
     calls: [call(), call('--json')],
-    writes: false,
     refusals: {
       ...CHATS,
       ...OUTPUT,
@@ -54,12 +52,7 @@ export const NOTIFY: readonly Entry[] = [
   {
     command: 'notify status',
     calls: [call(), call('--offline', '--json')],
-    writes: false,
-    refusals: {
-      ...CHATS,
-      ...OUTPUT,
-      'status 1': ['no chat is configured', ...HOSTS_FAIL],
-    },
+    refusals: { ...CHATS, ...OUTPUT, 'status 1': ['no chat is configured', ...HOSTS_FAIL] },
   },
   {
     command: 'notify send',
@@ -110,19 +103,11 @@ export const NOTIFY: readonly Entry[] = [
     ],
     writes: true,
     wrong: [['message_not_found', call('show', '0nope-0000')]],
-    refusals: {
-      ...FLOCK,
-      ...OUTPUT,
-      not_writable: ['a file stands in the place of locks'],
-    },
+    refusals: { ...FLOCK, ...OUTPUT, not_writable: ['a file stands in the place of locks'] },
   },
   {
     command: 'notify preview',
     calls: [withEvent(), call('--json')],
-    writes: false,
-    refusals: {
-      ...CHATS,
-      ...OUTPUT,
-    },
+    refusals: { ...CHATS, ...OUTPUT },
   },
 ];

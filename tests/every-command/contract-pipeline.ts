@@ -5,6 +5,8 @@ import {
   type Entry,
   FLOCK,
   KEY,
+  NO_APP,
+  OPERATION,
   OUTPUT,
   type Refusals,
   SEALED,
@@ -43,18 +45,8 @@ const lifecycle = (command: string, ...more: readonly Call[]): Entry => ({
   calls: [call('shop'), call('shop', '--json'), ...more],
   writes: true,
   changesInSpite: true,
-  wrong: [
-    ['app_not_found', call('nope')],
-    ['instance_not_found', call('shop', '--instance', 'nope')],
-  ],
-  refusals: {
-    ...STATE,
-    ...FLOCK,
-    ...OUTPUT,
-    locked: ['a deploy of the app runs'],
-    not_writable: ['a file stands in the place of locks'],
-    'status 1': ['the releases are gone'],
-  },
+  wrong: [...NO_APP, ['instance_not_found', call('shop', '--instance', 'nope')]],
+  refusals: { ...OPERATION, 'status 1': ['the releases are gone'] },
 });
 
 export const PIPELINE: readonly Entry[] = [
@@ -71,7 +63,7 @@ export const PIPELINE: readonly Entry[] = [
     writes: true,
     changesInSpite: true,
     wrong: [
-      ['app_not_found', call('nope')],
+      ...NO_APP,
       ['ref_not_found', call('shop', '--ref', 'nope')],
       ['instance_not_found', call('shop', '--instance', 'nope')],
       ['deploy_file_invalid', call('site', '--ref', 'broken', '--check', '--json')],
@@ -85,27 +77,15 @@ export const PIPELINE: readonly Entry[] = [
     command: 'changes',
     calls: [call('shop'), call('shop', '--json')],
     writes: true,
-    wrong: [
-      ['app_not_found', call('nope')],
-      ['ref_not_found', call('shop', 'nope')],
-    ],
-    refusals: {
-      ...ASKING,
-      locked: ['a deploy of the app runs'],
-    },
+    wrong: [...NO_APP, ['ref_not_found', call('shop', 'nope')]],
+    refusals: { ...ASKING, locked: ['a deploy of the app runs'] },
   },
   {
     command: 'diff',
     calls: [call('shop'), call('shop', '--json'), call('shop', 'v1', 'v2')],
     writes: true,
-    wrong: [
-      ['app_not_found', call('nope')],
-      ['ref_not_found', call('shop', 'nope')],
-    ],
-    refusals: {
-      ...ASKING,
-      locked: ['a deploy of the app runs'],
-    },
+    wrong: [...NO_APP, ['ref_not_found', call('shop', 'nope')]],
+    refusals: { ...ASKING, locked: ['a deploy of the app runs'] },
   },
   {
     command: 'verify',
@@ -117,7 +97,7 @@ export const PIPELINE: readonly Entry[] = [
     ],
     writes: true,
     wrong: [
-      ['app_not_found', call('nope')],
+      ...NO_APP,
       ['usage', call('shop', '--last', '0')],
       ['usage', call('shop', '--tree', '/tmp')],
       ['usage', call()],
@@ -138,7 +118,7 @@ export const PIPELINE: readonly Entry[] = [
     ],
     writes: true,
     changesInSpite: true,
-    wrong: [['app_not_found', call('nope')]],
+    wrong: NO_APP,
     refusals: {
       ...DEPLOYING,
       file_unreadable: [...ASKING.file_unreadable, 'a file stands in the place of spool'],
@@ -152,28 +132,17 @@ export const PIPELINE: readonly Entry[] = [
     writes: true,
     changesInSpite: true,
     wrong: [
-      ['app_not_found', call('nope')],
+      ...NO_APP,
       ['instance_not_found', call('shop', '--instance', 'nope')],
       ['version_not_found', call('shop', '--to', 'v9')],
       ['usage', call('shop', '--wait', 'soon')],
     ],
-    refusals: {
-      ...STATE,
-      ...FLOCK,
-      ...OUTPUT,
-      locked: ['a deploy of the app runs'],
-      not_writable: ['a file stands in the place of locks'],
-      version_not_found: ['the releases are gone'],
-    },
+    refusals: { ...OPERATION, version_not_found: ['the releases are gone'] },
   },
   {
     command: 'watch',
     calls: [call('shop'), call('shop', '--json'), call('shop', '--carry')],
-    writes: false,
-    wrong: [
-      ['app_not_found', call('nope')],
-      ['not_ready', call('shop', '--proxy', 'nginx')],
-    ],
+    wrong: [...NO_APP, ['not_ready', call('shop', '--proxy', 'nginx')]],
     refusals: { ...STATE, ...OUTPUT },
   },
   lifecycle('start'),
@@ -182,7 +151,6 @@ export const PIPELINE: readonly Entry[] = [
   {
     command: 'exec',
     calls: [call('shop', '--', 'echo', 'done'), call('shop', '--', 'sh', '-c', 'exit 0')],
-    writes: false,
     wrong: [
       ['app_not_found', call('nope', '--', 'true')],
       ['instance_not_found', call('shop', '--instance', 'nope', '--', 'true')],
@@ -200,11 +168,7 @@ export const PIPELINE: readonly Entry[] = [
   {
     command: 'logs',
     calls: [{ ...call('shop'), status: 1 }],
-    writes: false,
-    wrong: [
-      ['app_not_found', call('nope')],
-      ['log_not_found', call('shop')],
-    ],
+    wrong: [...NO_APP, ['log_not_found', call('shop')]],
     refusals: STATE,
   },
 ];

@@ -1,5 +1,14 @@
 /** The contract of the audit log, why a deploy failed, and what is about all of it. */
-import { call, type Entry, HOSTS_FAIL, OUTPUT, type Refusals, STATE, withEvent } from './entry.ts';
+import {
+  call,
+  type Entry,
+  HOSTS_FAIL,
+  NO_APP,
+  OUTPUT,
+  type Refusals,
+  STATE,
+  withEvent,
+} from './entry.ts';
 
 /** Of those that read the audit log from its beginning or end. */
 const LOG = {
@@ -33,46 +42,39 @@ export const READING: readonly Entry[] = [
   {
     command: 'audit anchor',
     calls: [call(), call('--json')],
-    writes: false,
     refusals: LOG,
   },
   {
     command: 'audit tail',
     calls: [call(), call('--json')],
-    writes: false,
     refusals: LOG,
   },
   {
     command: 'audit list',
     calls: [call(), call('--json')],
-    writes: false,
     refusals: LOG,
   },
   {
     command: 'history',
     calls: [call(), call('shop', '--json')],
-    writes: false,
     wrong: [['event_invalid', { ...call('-'), stdin: () => 'junk' }]],
     refusals: { ...OUTPUT, file_unreadable: ['the audit log is a folder'] },
   },
   {
     command: 'stats',
     calls: [call(), call('--json'), call('--prometheus')],
-    writes: false,
     wrong: [['app_not_found', { ...call('nope', '-'), stdin: () => '{"event":"DeployStarted"}' }]],
     refusals: { ...OUTPUT, file_unreadable: ['the audit log is a folder'] },
   },
   {
     command: 'report',
     calls: [call('--html', '-'), call('shop', '--html', 'page.html', '--json')],
-    writes: false,
     wrong: [['not_writable', call('--html', '/nonexistent/page.html')]],
     refusals: { ...OUTPUT, file_unreadable: ['the audit log is a folder'] },
   },
   {
     command: 'audit verify',
     calls: [call(), call('--json')],
-    writes: false,
     refusals: {
       ...LOG,
       file_unreadable: ['the audit log is a folder', 'a file stands in the place of spool'],
@@ -81,7 +83,6 @@ export const READING: readonly Entry[] = [
   {
     command: 'doctor',
     calls: [call(), call('--json', '--offline')],
-    writes: false,
     refusals: {
       ...OUTPUT,
       'status 1': [
@@ -111,16 +112,12 @@ export const READING: readonly Entry[] = [
   {
     command: 'completion',
     calls: [call('bash'), call('zsh', '--json'), call('fish')],
-    writes: false,
-    refusals: {
-      ...OUTPUT,
-    },
+    refusals: OUTPUT,
   },
   {
     command: 'debug last-error',
     calls: [call('shop'), call('shop', '--json'), call('shop', '--insecure')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
+    wrong: NO_APP,
     refusals: {
       ...STATE,
       ...OUTPUT,
@@ -132,8 +129,7 @@ export const READING: readonly Entry[] = [
   {
     command: 'why',
     calls: [call('shop'), call('shop', '--json')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
+    wrong: NO_APP,
     refusals: {
       ...STATE,
       ...OUTPUT,
@@ -147,11 +143,7 @@ export const READING: readonly Entry[] = [
       call('shop'),
       { args: ({ failedDeploy }) => ['shop', '--deploy', failedDeploy, '--json'] },
     ],
-    writes: false,
-    wrong: [
-      ['app_not_found', call('nope')],
-      ['deploy_not_found', call('shop', '--deploy', 'zzzzzzzz')],
-    ],
+    wrong: [...NO_APP, ['deploy_not_found', call('shop', '--deploy', 'zzzzzzzz')]],
     refusals: {
       ...STATE,
       ...OUTPUT,
@@ -169,10 +161,7 @@ export const READING: readonly Entry[] = [
       { args: [], stdin: ({ log }) => log },
       { args: ['--app', 'shop', '--json'], stdin: ({ log }) => log },
     ],
-    writes: false,
     wrong: [['file_unreadable', call('--baseline', '/nonexistent')]],
-    refusals: {
-      ...OUTPUT,
-    },
+    refusals: OUTPUT,
   },
 ];

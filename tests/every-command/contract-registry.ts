@@ -1,5 +1,17 @@
 /** The contract of the registry. */
-import { CHANGE, call, type Entry, FLOCK, KEY, NEW, OUTPUT, STATE, withToken } from './entry.ts';
+import {
+  APPS,
+  CHANGE,
+  call,
+  type Entry,
+  KEY,
+  NEW,
+  NO_APP,
+  OPERATION,
+  OUTPUT,
+  STATE,
+  withToken,
+} from './entry.ts';
 import { TOKENS } from './known-secrets.ts';
 
 /** A public key of age. */
@@ -31,11 +43,7 @@ export const REGISTRY: readonly Entry[] = [
       ['usage', call(...NEW, '--token', TOKENS.classic, '--token-from', 'shop')],
       ['file_unreadable', call(...NEW, '--token-file', '/nonexistent')],
     ],
-    refusals: {
-      ...KEY,
-      ...CHANGE,
-      ...OUTPUT,
-    },
+    refusals: { ...KEY, ...CHANGE, ...OUTPUT },
   },
   {
     command: 'backup',
@@ -44,7 +52,6 @@ export const REGISTRY: readonly Entry[] = [
       call('--to', '-', '--recipient', RECIPIENT, '--with-shared'),
       call('--to', 'backup.age', '--recipient', RECIPIENT, '--json'),
     ],
-    writes: false,
     wrong: [['not_writable', call('--to', '/nonexistent/backup.age', '--recipient', RECIPIENT)]],
     refusals: {
       audit_busy: ['another process writes the audit log'],
@@ -75,66 +82,36 @@ export const REGISTRY: readonly Entry[] = [
       ['token_source_not_found', call('shop', '--token-from', 'nope')],
       ['token_source_no_token', call('shop', '--token-from', 'site')],
     ],
-    refusals: {
-      ...STATE,
-      ...KEY,
-      ...CHANGE,
-      ...OUTPUT,
-    },
+    refusals: { ...STATE, ...KEY, ...CHANGE, ...OUTPUT },
   },
   {
     command: 'remove',
     calls: [call('shop', '--yes'), call('shop', '--yes', '--purge', '--json')],
     writes: true,
     wrong: [['app_not_found', call('nope', '--yes')]],
-    refusals: {
-      ...STATE,
-      ...FLOCK,
-      ...OUTPUT,
-      locked: ['a deploy of the app runs'],
-      not_writable: ['a file stands in the place of locks'],
-    },
+    refusals: OPERATION,
   },
   {
     command: 'prune',
     calls: [call('shop'), call('--dry-run'), call('--json')],
     writes: true,
-    wrong: [['app_not_found', call('nope')]],
-    refusals: {
-      ...STATE,
-      ...FLOCK,
-      ...OUTPUT,
-      locked: ['a deploy of the app runs'],
-      not_writable: ['a file stands in the place of locks'],
-    },
+    wrong: NO_APP,
+    refusals: OPERATION,
   },
   {
     command: 'list',
     calls: [call(), call('--json'), call('-o', 'yaml')],
-    writes: false,
-    refusals: {
-      ...STATE,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder', 'config.yml is a folder'],
-      config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],
-    },
+    refusals: APPS,
   },
   {
     command: 'status',
     calls: [call('shop'), call('blog', '--json')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
-    refusals: {
-      ...STATE,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder', 'config.yml is a folder'],
-      config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],
-    },
+    wrong: NO_APP,
+    refusals: APPS,
   },
   {
     command: 'top',
     calls: [call('--once'), call('--once', '--json'), call('--once', '-o', 'yaml')],
-    writes: false,
     wrong: [['usage', call('--often')]],
     refusals: {
       ...OUTPUT,
@@ -145,7 +122,6 @@ export const REGISTRY: readonly Entry[] = [
   {
     command: 'dashboard',
     calls: [call('--help')],
-    writes: false,
     wrong: [
       ['usage', call()],
       ['guard_tripped', call('--listen', '127.0.0.1:0')],
@@ -155,22 +131,19 @@ export const REGISTRY: readonly Entry[] = [
   {
     command: 'mcp',
     calls: [call()],
-    writes: false,
     wrong: [['grant_invalid', call('--grant', 'nope')]],
     refusals: {},
   },
   {
     command: 'bell serve',
     calls: [call('--help')],
-    writes: false,
     wrong: [['usage', call('--listen', 'here')]],
     refusals: OUTPUT,
   },
   {
     command: 'bell add',
     calls: [call('--help')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
+    wrong: NO_APP,
     refusals: OUTPUT,
   },
   {
@@ -185,33 +158,25 @@ export const REGISTRY: readonly Entry[] = [
       ['usage', call('shop', '--domain', 'p.example.org')],
       ['usage', call('shop', '--domain', 'pr-{n}.p.example.org', '--ttl', 'ever')],
     ],
-    refusals: {
-      ...STATE,
-      ...CHANGE,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder', 'config.yml is a folder'],
-      config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],
-    },
+    refusals: { ...APPS, ...CHANGE },
   },
   {
     command: 'preview disable',
     calls: [call('shop'), call('shop', '--json')],
     writes: true,
-    wrong: [['app_not_found', call('nope')]],
+    wrong: NO_APP,
     refusals: { ...STATE, ...CHANGE, ...OUTPUT },
   },
   {
     command: 'preview list',
     calls: [call(), call('shop', '--json')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
+    wrong: NO_APP,
     refusals: OUTPUT,
   },
   ...(['open', 'remove', 'undo', 'snippet', 'sync'] as const).map(
     (name): Entry => ({
       command: `preview ${name}`,
       calls: [call('--help')],
-      writes: false,
       wrong: [
         [
           'app_not_found',
@@ -223,49 +188,38 @@ export const REGISTRY: readonly Entry[] = [
       refusals: OUTPUT,
     }),
   ),
-  { command: 'bell list', calls: [call(), call('--json')], writes: false, refusals: { ...OUTPUT } },
+  { command: 'bell list', calls: [call(), call('--json')], refusals: OUTPUT },
   {
     command: 'bell remove',
     calls: [call('--help')],
-    writes: false,
     wrong: [['not_configured', call('nope')]],
     refusals: OUTPUT,
   },
   {
     command: 'bell wait',
     calls: [call('--help')],
-    writes: false,
     wrong: [['usage', call('--timeout', 'ever')]],
     refusals: OUTPUT,
   },
-  { command: 'waker', calls: [call('--help')], writes: false, refusals: OUTPUT },
+  { command: 'waker', calls: [call('--help')], refusals: OUTPUT },
   {
     command: 'cancel',
     calls: [call('shop'), call('blog', '--json')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
+    wrong: NO_APP,
     refusals: { ...STATE, ...OUTPUT },
   },
   {
     command: 'pause',
     calls: [call('shop', '--for', '2h'), call('--all', '--reason', 'a sale', '--json')],
     writes: true,
-    wrong: [
-      ['app_not_found', call('nope')],
-      ['usage', call('shop', '--for', 'ever')],
-    ],
-    refusals: {
-      ...STATE,
-      ...CHANGE,
-      ...OUTPUT,
-    },
+    wrong: [...NO_APP, ['usage', call('shop', '--for', 'ever')]],
+    refusals: { ...STATE, ...CHANGE, ...OUTPUT },
   },
   {
     command: 'contract',
     calls: [call('shop'), call('shop', '--json')],
-    writes: false,
     wrong: [
-      ['app_not_found', call('nope')],
+      ...NO_APP,
       ['usage', call('shop', '--wait', 'ever')],
       ['plan_not_found', call('shop', '--plan', 'p-00000000')],
     ],
@@ -274,9 +228,8 @@ export const REGISTRY: readonly Entry[] = [
   {
     command: 'hold-traffic',
     calls: [call('shop', '--end'), call('shop', '--end', '--json')],
-    writes: false,
     wrong: [
-      ['app_not_found', call('nope')],
+      ...NO_APP,
       ['not_ready', call('shop')],
       ['usage', call('shop', '--for', 'ever')],
       ['file_unreadable', call('shop', '--page', '/nowhere')],
@@ -286,12 +239,7 @@ export const REGISTRY: readonly Entry[] = [
   {
     command: 'resume',
     calls: [call('shop'), call('--all', '--json')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
-    refusals: {
-      ...STATE,
-      ...CHANGE,
-      ...OUTPUT,
-    },
+    wrong: NO_APP,
+    refusals: { ...STATE, ...CHANGE, ...OUTPUT },
   },
 ];

@@ -1,5 +1,5 @@
 /** The contract of the secrets and tokens of apps. */
-import { CHANGE, call, type Entry, FLOCK, KEY, OUTPUT, SEALED, STATE } from './entry.ts';
+import { CHANGE, call, type Entry, FLOCK, KEY, NO_APP, OUTPUT, SEALED, STATE } from './entry.ts';
 
 export const SECRETS: readonly Entry[] = [
   {
@@ -16,61 +16,41 @@ export const SECRETS: readonly Entry[] = [
       ['usage', call('shop', 'A')],
       ['file_unreadable', call('shop', 'A', '--file', '/nonexistent')],
     ],
-    refusals: {
-      ...STATE,
-      ...KEY,
-      ...CHANGE,
-      ...OUTPUT,
-    },
+    refusals: { ...STATE, ...KEY, ...CHANGE, ...OUTPUT },
   },
   {
     command: 'env import',
     calls: [{ ...call('shop'), stdin: () => 'A_KEY=one value\nB_KEY="two"\n' }],
     writes: true,
     wrong: [['usage', { ...call('shop'), stdin: () => 'nothing' }]],
-    refusals: {
-      ...STATE,
-      ...KEY,
-      ...CHANGE,
-      ...OUTPUT,
-    },
+    refusals: { ...STATE, ...KEY, ...CHANGE, ...OUTPUT },
   },
   {
     command: 'env list',
     calls: [call('shop'), call('blog', '--json')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
+    wrong: NO_APP,
     refusals: { ...STATE, ...OUTPUT },
   },
   {
     command: 'env unset',
     calls: [{ ...call('shop', 'NO_KEY'), status: 1 }],
-    writes: false,
     wrong: [['secret_not_found', call('shop', 'NO_KEY')]],
     refusals: { ...STATE, ...FLOCK },
   },
   {
     command: 'env files',
     calls: [call('--json'), call()],
-    writes: false,
     refusals: { ...STATE, ...OUTPUT },
   },
   {
     command: 'tokens list',
     calls: [call(), call('--json')],
-    writes: false,
-    refusals: {
-      ...STATE,
-      ...KEY,
-      ...SEALED,
-      ...OUTPUT,
-    },
+    refusals: { ...STATE, ...KEY, ...SEALED, ...OUTPUT },
   },
   {
     command: 'tokens test',
     calls: [call('shop'), call('blog', '--json'), call('--all')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
+    wrong: NO_APP,
     refusals: {
       ...STATE,
       ...KEY,
@@ -94,12 +74,6 @@ export const SECRETS: readonly Entry[] = [
     command: 'tokens rekey',
     calls: [call(), call('--dry-run', '--json')],
     writes: true,
-    refusals: {
-      ...STATE,
-      ...KEY,
-      ...SEALED,
-      ...CHANGE,
-      ...OUTPUT,
-    },
+    refusals: { ...STATE, ...KEY, ...SEALED, ...CHANGE, ...OUTPUT },
   },
 ];

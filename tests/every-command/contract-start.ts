@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@runner/testing/temp';
-import { call, type Entry, OUTPUT, STATE } from './entry.ts';
+import { APPS, call, type Entry, OUTPUT } from './entry.ts';
 
 /** A repository of one page; `files` are further ones. */
 function siteFolder(files: Readonly<Record<string, string>> = {}): string {
@@ -20,7 +20,6 @@ export const START: readonly Entry[] = [
       { args: () => [siteFolder(), '--json'] },
       { args: () => [siteFolder(), '--yes'] },
     ],
-    writes: false,
     wrong: [
       ['app_not_found', call('--app', 'nope')],
       ['file_unreadable', call('/nonexistent')],
@@ -30,7 +29,7 @@ export const START: readonly Entry[] = [
       ],
       ['usage', call('.', '--app', 'shop')],
     ],
-    refusals: { ...OUTPUT },
+    refusals: OUTPUT,
   },
   {
     command: 'setup',
@@ -42,19 +41,13 @@ export const START: readonly Entry[] = [
       call('shop', '--deploy-file', '/dev/null', '--print', '--json'),
       call('shop', '--facts', '--deploy-file', '/dev/null'),
     ],
-    writes: false,
     wrong: [
       ['app_not_found', call('nope', '--print')],
       ['name_invalid', call('../shop', '--print')],
       ['usage', call('shop', '--cert', '/x', '--print')],
       ['file_unreadable', call('shop', '--deploy-file', '/nonexistent', '--print')],
     ],
-    refusals: {
-      ...STATE,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder', 'config.yml is a folder'],
-      config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],
-    },
+    refusals: APPS,
   },
   {
     command: 'import',
@@ -63,7 +56,6 @@ export const START: readonly Entry[] = [
       { ...call('unit', '-', '--json'), stdin: () => '[Service]\nExecStart=/usr/bin/node x\n' },
     ],
     withoutInput: 1,
-    writes: false,
     wrong: [
       ['not_imported', { ...call('pm2', '-'), stdin: () => 'module.exports = {' }],
       ['file_unreadable', call('compose', '/nonexistent')],

@@ -24,8 +24,8 @@ export interface Entry {
   readonly calls: readonly [Call, ...Call[]];
   /** Status of the first call when standard input is empty; default as with input. */
   readonly withoutInput?: number;
-  /** Whether it changes files below the root. */
-  readonly writes: boolean;
+  /** Whether it changes files below the root; default false. */
+  readonly writes?: boolean;
   /** Where it cannot write all, it has written something: what it had to record before it went on. */
   readonly changesInSpite?: boolean;
   /** Calls of its own that it refuses, and the code. */
@@ -79,9 +79,7 @@ export const HOSTS_FAIL = [
 ] as const satisfies readonly SituationName[];
 
 /** Of those that take a lock. */
-export const FLOCK = {
-  lock_unavailable: ['flock is missing'],
-} as const satisfies Refusals;
+export const FLOCK = { lock_unavailable: ['flock is missing'] } as const satisfies Refusals;
 
 /** Of those that change the registry. */
 export const CHANGE = {
@@ -91,6 +89,23 @@ export const CHANGE = {
 } as const satisfies Refusals;
 
 /** Of all. */
-export const OUTPUT = {
-  output_failed: ['standard output is full'],
+export const OUTPUT = { output_failed: ['standard output is full'] } as const satisfies Refusals;
+
+/** Of those that read every app and the configuration. */
+export const APPS = {
+  ...STATE,
+  ...OUTPUT,
+  file_unreadable: ['a state file is a folder', 'config.yml is a folder'],
+  config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],
 } as const satisfies Refusals;
+
+/** Of those that wait for a deploy of the app. */
+export const OPERATION = {
+  ...STATE,
+  ...FLOCK,
+  ...OUTPUT,
+  locked: ['a deploy of the app runs'],
+  not_writable: ['a file stands in the place of locks'],
+} as const satisfies Refusals;
+
+export const NO_APP = [['app_not_found', call('nope')]] as const;
