@@ -1,4 +1,4 @@
-/** `kill -9` of what writes the audit log, the messages and config.yml. */
+/** `kill -9` of what writes the messages and config.yml. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Storm } from '@runner/testing/kill-storm';
@@ -6,41 +6,8 @@ import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 import { BOT_TOKEN, must, queuedIn, record, type Server } from './server.ts';
 
-export const versionsIn = (text: string) =>
+const versionsIn = (text: string) =>
   [...text.matchAll(/"version": ?"(k[a-z]*[\d.]+)"/g)].map((match) => match[1] ?? '');
-
-/** `emit` of forty events, some of them long: what was echoed is in the log, whole. */
-export function emitting(root: string): Storm {
-  const acknowledged = new Set<string>();
-  return {
-    next: (time) => ({
-      tool: 'runner-audit',
-      args: ['emit'],
-      stdin: Array.from({ length: 40 }, (_, index) => {
-        const error = 'x'.repeat(index % 4 === 0 ? 20_000 : 200);
-        return `${JSON.stringify(record(`k${time}.${index}`, { error }))}\n`;
-      }).join(''),
-    }),
-    check({ stdout }) {
-      const echoed = stdout.slice(0, stdout.lastIndexOf('\n') + 1);
-      for (const version of versionsIn(echoed)) acknowledged.add(version);
-      const log = readFileSync(join(root, 'logs/deploy-events.jsonl'), 'utf8');
-      const whole = new Set(
-        log.split('\n').flatMap((line) => {
-          try {
-            return [String((JSON.parse(line) as { version: unknown }).version)];
-          } catch {
-            return [];
-          }
-        }),
-      );
-      assert.equal(
-        [...acknowledged].filter((each) => !whole.has(each)),
-        [],
-      );
-    },
-  };
-}
 
 /** Four events of two deploys; their versions are those of one storm and of one time. */
 const lines = (name: string, time: number) =>
@@ -64,7 +31,7 @@ async function queue(root: string, { hook }: Server, stdin: string): Promise<voi
 }
 
 /** Resets the rates of the chats: otherwise every test would wait a minute for them. */
-export function forgetRates(root: string): void {
+function forgetRates(root: string): void {
   for (const channel of ['discord', 'telegram'])
     rmSync(join(root, `spool/notify/${channel}.json`), { force: true });
 }

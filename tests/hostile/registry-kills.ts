@@ -62,19 +62,3 @@ export function editing(root: string): Storm {
     },
   };
 }
-
-/** `remove` of an app that was added for it: it is there or not, and can be added and removed again. */
-export function removing(root: string): Storm {
-  const removal: KilledCommand = { tool: 'runner-remove', args: ['gone', '--yes'] };
-  return {
-    async next() {
-      await done(root, addition('gone'));
-      return removal;
-    },
-    async check({ signal }) {
-      const there = isThere(await appsByToken(root), 'gone');
-      if (signal === null) assert.not.ok(there);
-      if (there) await done(root, removal);
-    },
-  };
-}

@@ -56,7 +56,18 @@ function checkProcesses(subject: Subject, state: AppState): void {
   assert.equal(working.sort(), active.sort());
 }
 
+/** What anybody may run next. */
+const LOOKING = [
+  ['runner-list'],
+  ['runner-status', 'shop'],
+  ['runner-debug', 'last-error', 'shop'],
+];
+
 async function check(subject: Subject, { instances }: Variant, before: AppState): Promise<void> {
+  for (const [tool = '', ...args] of LOOKING) {
+    const { status, stderr } = await run(tool, args, { root: subject.root });
+    assert.is(status, 0, stderr);
+  }
   // It cleans up, and then there is nothing to deploy.
   const next = await run('runner-deploy', ['shop', '--ref', 'nothing'], { root: subject.root });
   assert.is(next.status, 1, next.stderr);
@@ -84,7 +95,13 @@ function killing(subject: Subject, variant: Variant): Storm {
       before = (await subject.observe()).state;
       return nextAttempt(subject, variant, time);
     },
-    check: () => check(subject, variant, before),
+    async check({ signal }, time) {
+      await check(subject, variant, before);
+      if (signal !== null || time % 4 === 3) return;
+      const { served } = await subject.observe();
+      for (const name of variant.instances)
+        assert.is(served[name], `v${subject.commits.size}`, 'the next deploy repairs everything');
+    },
   };
 }
 

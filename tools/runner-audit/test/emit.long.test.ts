@@ -1,4 +1,11 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -6,14 +13,14 @@ import { CTRL_D, startOnTerminal } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { emit, record, SHOP } from './emit.ts';
-import { line, logOf, newRoot, rootWithLog, unlinked } from './log.ts';
+import { line, logOf, logPath, newRoot, rootWithLog, unlinked } from './log.ts';
 
 test('--error - reads the text from standard input, also an empty one', async () => {
-  const text = 'make: *** [all] Error 2\n\u001b[31mred\u001b[0m\n';
+  const text = 'make: *** [all] Error 2\n\r\u001b[31mred\u001b[0m\u0000\u202e\u2028\u0085\n';
   const args = ['DeployFailure', ...SHOP, '--error'];
   const read = await emit(newRoot(), [...args, '-'], { stdin: text });
   assert.is(JSON.parse(read.stdout).error, text);
-  assert.not.match(read.stdout, /\u001b/);
+  assert.not.match(read.stdout, /[^\x20-\x7e\n]/);
   assert.is(JSON.parse((await emit(newRoot(), [...args, '-'])).stdout).error, '');
   assert.is(JSON.parse((await emit(newRoot(), [...args, ''])).stdout).error, '');
 });
@@ -192,11 +199,15 @@ test('-o yaml echoes a document for each event; the log is still JSON', async ()
   assert.is(json.stdout, line(JSON.parse(json.stdout)));
 });
 
-test('a torn line of a killed writer is ended, and existing content is unchanged', async () => {
-  const torn = '{"timestamp":"2026-05-04T09:30:00.000Z","event_ty';
-  const root = rootWithLog(`${line(record('v1'))}${torn}`);
-  const { stdout } = await emit(root, ['DeployStarted', ...SHOP]);
-  assert.is(logOf(root), `${line(record('v1'))}${torn}\n${stdout}`);
+test('a torn line of a killed writer is ended, and existing content and its mode are unchanged', async () => {
+  const torn = ['{"timestamp":"2026-05-04T09:30:00.000Z","event_ty', '\u0000\u0000', '{"a":1}\n{'];
+  for (const tail of [...torn, '{"foreign":1}\nnot json\n\n{"a":1}']) {
+    const root = rootWithLog(`${line(record('v1'))}${tail}`);
+    chmodSync(logPath(root), 0o600);
+    const { stdout } = await emit(root, ['DeployStarted', ...SHOP]);
+    assert.is(logOf(root), `${line(record('v1'))}${tail}\n${stdout}`);
+    assert.is(statSync(logPath(root)).mode & 0o777, 0o600);
+  }
 });
 
 test('what reads the terminal says so', async () => {

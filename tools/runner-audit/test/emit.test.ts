@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { EMITTED_TYPES } from '@runner/common/audit/events';
 import { run } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
@@ -29,7 +30,10 @@ test('an event is completed, appended and echoed as the same line of JSON', asyn
   assert.ok(Date.parse(timestamp) >= before - 1 && Date.parse(timestamp) <= Date.now());
   assert.match(deploy_id, /^[0-9a-f]{8}$/);
   assert.is(stdout, line(JSON.parse(stdout)));
-  assert.is(statSync(logPath(root)).mode & 0o777, 0o640);
+  assert.equal(
+    [logPath(root), join(root, 'logs')].map((path) => statSync(path).mode & 0o777),
+    [0o640, 0o750],
+  );
 });
 
 test('every option sets the documented field', async () => {

@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { writeState } from '@runner/testing/app-states';
 import { run, shell } from '@runner/testing/run';
@@ -115,9 +116,10 @@ test('anything else in place of a rotated file is skipped and reported', async (
   mkdirSync(`${logPath(root)}.1`);
   assert.is((await shell(`mkfifo '${logPath(root)}.2'`)).status, 0);
   rootWithLog(line(record('v1')), '.3', root);
+  symlinkSync(logPath(root), `${logPath(root)}.4`);
   const told = (name: string) =>
-    ['.2', '.1']
-      .map((end) => `runner audit ${name}: skipped deploy-events.jsonl${end}: it is not a file\n`)
+    ['.4: it is a symbolic link', '.2: it is not a file', '.1: it is not a file']
+      .map((end) => `runner audit ${name}: skipped deploy-events.jsonl${end}\n`)
       .join('');
   for (const [name, ...args] of [['list'], ['list', '-n', '5'], ['tail']] as const) {
     const { status, stdout, stderr } = await run('runner-audit', [name, '--json', ...args], {
@@ -131,6 +133,11 @@ test('anything else in place of a rotated file is skipped and reported', async (
   const { status, stdout, stderr } = await list(only);
   assert.equal([status, stdout], [0, 'No such events.\n']);
   assert.match(stderr, /skipped deploy-events\.jsonl\.1: it is not a file\n$/);
+  const live = newRoot();
+  mkdirSync(join(live, 'logs'), { recursive: true });
+  symlinkSync(logPath(root), logPath(live));
+  const message = `cannot read ${logPath(live)}: it is a symbolic link (file_unreadable)`;
+  assert.equal((await list(live)).stderr, `runner audit list: ${message}\n`);
 });
 
 test('an app that is neither registered nor in the log is named', async () => {

@@ -78,7 +78,7 @@ test('rotated files are searched, newest first, compressed ones too, also withou
   assert.is(await found(root), 'v5');
   writeLog(root, logText([failure('v6')]));
   assert.is(await found(root), 'v6');
-  for (const suffix of ['.bak', '.0x1', '-1', '.1.gz.tmp']) {
+  for (const suffix of ['.bak', '.01x', '-20260101', '.', '.1234567', '.1.xz', '.1.gz.tmp']) {
     writeLog(root, logText([failure('foreign')]), suffix);
   }
   assert.is(await found(root), 'v6');

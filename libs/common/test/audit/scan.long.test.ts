@@ -1,14 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { closeSync, openSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { gzipLines, logFiles, Unread } from '@runner/common/audit/files';
+import { gzipLines, Unread } from '@runner/common/audit/files';
 import { newestFailure } from '@runner/common/audit/scan';
 import { linesBackward } from '@runner/common/files/lines-backward';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { refusalOf } from '../cli/refusal.ts';
 import { freshRoot, plant, scratch } from '../files/scratch.ts';
 
 const NOTHING = new Uint8Array();
@@ -39,7 +37,6 @@ function naively(text: string, needle = ''): string[] {
   return lines.reverse().filter((line) => line.includes(needle));
 }
 
-const FAILURE = { event_type: 'DeployFailure', project: 'api' };
 const find = (paths: ReturnType<typeof freshRoot>) => newestFailure(paths, 'api', new Unread());
 const line = (record: unknown) => `${JSON.stringify(record)}\n`;
 
@@ -202,86 +199,6 @@ test('the newest failure is the one a naive reader of all files finds', async ()
   );
 });
 
-test('both namings are found, and no app whose name begins alike', async () => {
-  const paths = freshRoot();
-  plant(
-    paths.auditLog,
-    [
-      { event: 'DeployFailure', app: 'api', version: 'old' },
-      { ...FAILURE, version: 'new' },
-      { ...FAILURE, project: 'api-2' },
-      { ...FAILURE, project: 'my-api' },
-      { ...FAILURE, event_type: 'DeploySuccess' },
-      { ...FAILURE, project: 'other', app: 'api' },
-      { event_type: 'DeploySuccess', project: 'web', error: 'DeployFailure of "api"' },
-    ]
-      .map(line)
-      .join(''),
-  );
-  assert.is((await find(paths))?.version, 'new');
-  assert.equal(await newestFailure(paths, '__proto__', new Unread()), undefined);
-});
-
-test('rotated files are read newest first, compressed or not, and other files are ignored', async () => {
-  const paths = freshRoot();
-  const put = (ending: string, text: string | Uint8Array) =>
-    plant(`${paths.auditLog}${ending}`, text);
-  for (const decoy of ['.bak', '.1.gz.tmp', '.1.xz', '-20260101', '.', '.01x', '.1234567']) {
-    put(decoy, line({ ...FAILURE, version: 'decoy' }));
-  }
-  put('.10.gz', gzipSync(line({ ...FAILURE, version: 'ten' })));
-  assert.is((await find(paths))?.version, 'ten');
-  put('.2.gz', gzipSync(line({ ...FAILURE, version: 'two' })));
-  assert.is((await find(paths))?.version, 'two');
-  put('.1', line({ ...FAILURE, version: 'one' }));
-  assert.is((await find(paths))?.version, 'one');
-  put('', line({ ...FAILURE, version: 'live' }));
-  assert.is((await find(paths))?.version, 'live');
-  const names = logFiles(paths).map((path) => basename(path).replace('deploy-events.jsonl', ''));
-  assert.equal(names, ['', '.1', '.2.gz', '.10.gz']);
-});
-
-test('a log that has just been rotated away is still found', async () => {
-  const paths = freshRoot();
-  plant(paths.auditLog, line(FAILURE));
-  renameSync(paths.auditLog, `${paths.auditLog}.1`);
-  assert.equal(await find(paths), FAILURE);
-});
-
-test('a missing log is log_not_found; an empty one has no failure', async () => {
-  const paths = freshRoot();
-  const failure = await refusalOf(find(paths));
-  assert.equal(
-    [failure.code, failure.message],
-    ['log_not_found', `there is no audit log yet: ${paths.auditLog}`],
-  );
-  plant(paths.auditLog, '');
-  assert.is(await find(paths), undefined);
-});
-
-test('the readable part of a damaged compressed file is used', async () => {
-  const paths = freshRoot();
-  const texts = Array.from({ length: 200 }, (_, number) =>
-    line({ ...FAILURE, number, error: Math.random().toString(36).repeat(50) }),
-  );
-  const whole = gzipSync(texts.join(''));
-  const cut = whole.subarray(0, Math.floor(whole.length / 2));
-  plant(`${paths.auditLog}.2.gz`, cut);
-  const readable = gunzipSync(cut, { finishFlush: 2 }).toString().split('\n').slice(0, -1);
-  const found = await find(paths);
-  assert.ok(readable.length > 20);
-  assert.equal(found, JSON.parse(readable.at(-1) as string));
-  for (const damage of [
-    '',
-    'not gzip',
-    Buffer.from([0x1f, 0x8b]),
-    Buffer.concat([Buffer.from([0x1f, 0x8b, 8]), Buffer.alloc(50, 255)]),
-  ]) {
-    plant(`${paths.auditLog}.1.gz`, damage);
-    assert.equal(await find(paths), found);
-  }
-});
-
 test('lines of a compressed file keep their ends at every size', async () => {
   const path = join(scratch(), 'log.gz');
   const long = 'z'.repeat(12 * 1024 * 1024);
@@ -335,38 +252,6 @@ test('a wrong checksum loses only the last line; a damaged block loses what foll
     closeSync(fd);
     assert.equal(told, [DAMAGED]);
     assert.ok(whole >= (share === 1 ? count - (count > 1000 ? 10 : 1) : count * 0.7), `${whole}`);
-  }
-});
-
-test('only regular files are read, not a link, a directory or a FIFO; one in place of a rotated file is counted', async () => {
-  for (const ending of ['', '.1', '.1.gz']) {
-    const link = freshRoot();
-    plant(join(link.root, 'target'), line(FAILURE));
-    mkdirSync(link.logsDir);
-    symlinkSync('../target', `${link.auditLog}${ending}`);
-    const folder = freshRoot();
-    mkdirSync(`${folder.auditLog}${ending}`, { recursive: true });
-    const fifo = freshRoot();
-    mkdirSync(dirname(fifo.auditLog), { recursive: true });
-    spawnSync('mkfifo', [`${fifo.auditLog}${ending}`]);
-    for (const [paths, why] of [
-      [link, 'it is a symbolic link'],
-      [folder, 'it is not a file'],
-      [fifo, 'it is not a file'],
-    ] as const) {
-      if (ending === '') {
-        const failure = await refusalOf(find(paths));
-        const message = `cannot read ${paths.auditLog}: ${why}`;
-        assert.equal([failure.code, failure.message], ['file_unreadable', message]);
-        continue;
-      }
-      plant(`${paths.auditLog}.2`, line(FAILURE));
-      const unread = new Unread();
-      assert.equal(await newestFailure(paths, 'api', unread), FAILURE);
-      const told: string[] = [];
-      unread.report((text) => told.push(text));
-      assert.equal(told, [`skipped ${basename(paths.auditLog)}${ending}: ${why}`]);
-    }
   }
 });
 
