@@ -99,7 +99,10 @@ test('a rewrite is refused until an operator accepts it, which is recorded', asy
     ['lineage_broken', true],
     text,
   );
-  assert.match((await world.deploy(['--ref', first])).stderr, /lineage_broken/);
+  assert.match(
+    (await world.deploy(['--ref', first])).stderr,
+    `: runner deploy shop --ref ${first} --accept-rewrite (lineage_broken)`,
+  );
   const accepted = await world.deploy(['--accept-rewrite']);
   assert.is(accepted.status, 0, accepted.stderr);
   assert.equal(

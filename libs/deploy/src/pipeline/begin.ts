@@ -90,7 +90,7 @@ export async function fetchCommit(
     try {
       if (preview && !isCommitOf(preview, wanted.commit)) throw movedOn(preview, wanted);
       await confirm?.(app, wanted, source);
-      const asked = { paths, source, app, now: io.now(), acceptRewrite };
+      const asked = { paths, source, app, now: io.now(), ref, acceptRewrite };
       // What ran before a restore was accepted then.
       signed = await (returns ? signerNow : requireSigned)(asked, wanted);
     } catch (error) {

@@ -97,7 +97,8 @@ export async function inspect(request: CheckRequest, app: AppState) {
   return reported(reporter, step, async () => {
     const wanted = await fetchWanted(source, ref);
     const { acceptRewrite } = request;
-    const asked = { paths, source, app, now: request.io.now(), acceptRewrite };
+    const now = request.io.now();
+    const asked = { paths, source, app, now, ref, acceptRewrite };
     const { signed_by = null } = await requireSigned(asked, wanted);
     const contents = await contentsOf(source, wanted.commit, app.deploy_file);
     const note = unreadNote(contents);

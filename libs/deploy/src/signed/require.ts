@@ -5,6 +5,7 @@ import type { AppState, TagRule } from '@runner/common/apps/state';
 import { onFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
 import type { ResolvedRef } from '../git/ref.ts';
 import { fetchById } from '../git/remote.ts';
 import type { GitSource } from '../git/source.ts';
@@ -21,6 +22,8 @@ export interface SignedRequest {
   readonly source: GitSource;
   readonly app: AppState;
   readonly now: Date;
+  /** The branch, tag or commit that was asked for, rather than what the app follows. */
+  readonly ref?: string | undefined;
   /** An operator lets the commit leave the line of the last accepted one. */
   readonly acceptRewrite?: boolean | undefined;
 }
@@ -33,7 +36,7 @@ export async function requireSigned(
   request: SignedRequest,
   wanted: ResolvedRef,
 ): Promise<SignedFacts> {
-  const { app, paths, source, now, acceptRewrite } = request;
+  const { app, paths, source, now, ref, acceptRewrite } = request;
   const { require_signed: required, accepted } = app;
   if (!required) return {};
   const signers = readSigners(paths);
@@ -47,7 +50,8 @@ export async function requireSigned(
     (descends ? undefined : 'does not descend from it');
   if (broken !== undefined && !acceptRewrite) {
     const line = `the last accepted commit of '${app.app}' is ${short(accepted.commit)}, and ${short(wanted.commit)} ${broken}`;
-    const typed = `runner deploy ${app.app} --accept-rewrite`;
+    const asked = ref === undefined ? '' : ` --ref ${word(ref)}`;
+    const typed = `runner deploy ${app.app}${asked} --accept-rewrite`;
     const fix = `to deploy it anyway: ${withApprovals(paths, app.app, [], typed)}`;
     throw new Failure('lineage_broken', `${line}; ${fix}`, { commit: wanted.commit });
   }
