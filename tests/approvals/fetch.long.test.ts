@@ -9,6 +9,7 @@ import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inWorld, type World } from '../deploys/world.ts';
+import { shiftedClock } from '../model/clock.ts';
 
 const test = suite('fetch and approvals');
 
@@ -95,6 +96,36 @@ test('a plan of fetch that something has overtaken is replaced; one that expired
       [JSON.parse(made.stdout).id],
     );
     assert.is(await world.page(), 'v1');
+  }));
+
+test('an approved plan of fetch that ends before the next deploy window says so, and is asked for again in it', () =>
+  asking(async ({ root, kinds }) => {
+    const windows = 'deploy_windows: [{ app: shop, allow: "mon 08:00-17:00" }]\n';
+    appendFileSync(join(root, 'config.yml'), windows);
+    const day = 86_400_000;
+    const week = 7 * day;
+    // The days of the epoch began with a Thursday.
+    const monday = Math.ceil((Date.now() + week) / week) * week - 3 * day;
+    const at = (hours: number) =>
+      shiftedClock(Math.round((monday + hours * 3_600_000 - Date.now()) / 1_000));
+    const fetched = async (hours: number) => {
+      const env = at(hours);
+      const { stdout } = await run('runner-fetch', ['--deploy', '--json'], { root, env });
+      return JSON.parse(stdout.trim());
+    };
+    const idIn = ({ text }: { text: string }) => /p-[0-9a-f]{8}/.exec(text)?.[0] ?? '';
+    const first = idIn(await fetched(16.5));
+    const approved = await run('runner-approve', [first], { root, env: at(17.5) });
+    assert.is(approved.status, 0, approved.stderr);
+    assert.match(
+      approved.stdout,
+      /; waits until \S+ 08:00, but ends before: runner apply p-\w+ deploys it now\n/,
+    );
+    assert.is((await fetched(48)).result, 'closed');
+    const again = await fetched(7 * 24 + 9);
+    assert.match(again.text, /^v2 waits for approval p-/);
+    assert.is.not(idIn(again), first);
+    assert.is(kinds().filter((kind) => kind === 'ApprovalWanted').length, 2);
   }));
 
 test('a plan whose fetch was killed before it was announced is announced by the next one, once', () =>

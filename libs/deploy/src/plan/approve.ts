@@ -117,7 +117,13 @@ export async function approve(request: ApproveRequest): Promise<ApprovedPlan> {
   const applying =
     isReady && request.applies && !opens && startInBackground(request, 'runner-apply', args);
   await announcer.finish();
-  const waits = !isReady ? waitsWords(stored) : opens ? `waits ${untilWords(opens)}` : null;
+  const ends = stored.plan.expires <= (opens?.at?.toISOString() ?? '9');
+  const before = ends ? `, but ends before: runner apply ${id} deploys it now` : '';
+  const waits = !isReady
+    ? waitsWords(stored)
+    : opens
+      ? `waits ${untilWords(opens)}${before}`
+      : null;
   const approved_by = stored.approvals.map((each) => each.by);
   const missing = Math.max(0, needs.count - approved_by.length);
   return { plan: id, app, approved_by, missing, applying, waits };

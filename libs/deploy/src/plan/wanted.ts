@@ -86,9 +86,11 @@ export async function approvalFor(
     return { waits: waitsWords(asked) };
   }
   if (question) return { waits: `waits: ${question.words}: ${question.hint}` };
-  // Once for each commit: no one is asked every day.
+  // Once for each commit: no one is asked every day. But one that was approved ended while its window was closed.
   const newest = unused.findLast(own);
-  if (newest && newest.ended?.how !== 'superseded') return { waits: `waits: ${endWords(newest)}` };
+  const isDue = newest && isApproved(newest) && !isLeft(newest);
+  if (newest && !isDue && newest.ended?.how !== 'superseded')
+    return { waits: `waits: ${endWords(newest)}` };
   if (wanted.onlyLooks) return undefined;
   for (const { plan, applied, ended } of known)
     if (plan.by === wanted.by && !applied && !ended) supersede({ io, paths }, plan.id);
