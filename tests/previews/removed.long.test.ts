@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { killedAfter } from '@runner/testing/killing';
 import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import { test } from 'uvu';
@@ -167,6 +168,30 @@ test('a preview whose state was removed is removed with its pull request, or mad
     log,
     `"PreviewRemoved","project":"shop--pr-1","instance":"default","version":"${commit.slice(0, 12)}"`,
   );
+  await world.end();
+});
+
+test('a preview whose purge was killed is not removed a second time, and the next sync removes its files', async () => {
+  const world = await makePreviewWorld();
+  const { root } = world;
+  const more = `preview: { database: { create: 'true', drop: 'false' } }\n`;
+  await world.open(1, { more });
+  assert.is((await world.sync()).status, 0);
+  const moment = "name === 'unlinkSync' && String(args[0]).endsWith('/state/shop--pr-1.json')";
+  const killed = await run('runner-preview', ['disable', 'shop', '--purge', '--force'], {
+    root,
+    env: killedAfter(moment),
+  });
+  assert.is(killed.signal, 'SIGKILL', killed.stderr);
+  const folder = join(root, 'apps/shop--pr-1');
+  assert.ok(existsSync(join(folder, 'instances/default/a/current')));
+  const synced = await world.sync();
+  assert.equal(
+    [synced.status, synced.stdout, synced.stderr],
+    [0, 'shop: previews are in line\n', ''],
+  );
+  assert.not(existsSync(folder));
+  assert.equal(world.processes(), []);
   await world.end();
 });
 

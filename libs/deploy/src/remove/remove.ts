@@ -59,6 +59,11 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
     // The registration goes before the files: after a kill, leftover files harm no one. But another app
     // of the same name must not get the secrets.
     changeRegistry({ io, paths, command: 'remove' }, () => {
+      // First: what has an active version is no leftover of a removal.
+      for (const { current, dir: own } of instancesIn(paths.app(app))) {
+        removeIfThere(current);
+        removeIfThere(liveLink({ dir: own }));
+      }
       removeIfThere(paths.secrets(app));
       removeIfThere(paths.state(app));
       removeView(paths, app);
@@ -98,11 +103,6 @@ function removeFiles({ io, paths, app, purge, note }: RemoveRequest): string[] {
   const env = stepEnvironment(io.env);
   for (const name of folderNamesIn(files.instances))
     removeEnvFile({ app, instance: { name }, env, paths: files.instance(name) });
-  // Before anything else: what has an active version is no leftover of a removal.
-  for (const name of folderNamesIn(files.instances)) {
-    removeIfThere(files.instance(name).current);
-    removeIfThere(liveLink(files.instance(name)));
-  }
   const { leftover, kept } = leftoversOf(files);
   const logs = [paths.deployLogs(app), dirname(paths.jobLogs(app, '_'))];
   for (const path of purge ? [files.dir, ...logs] : leftover) {
@@ -112,9 +112,11 @@ function removeFiles({ io, paths, app, purge, note }: RemoveRequest): string[] {
   return purge ? [] : kept;
 }
 
+const instancesIn = ({ instances, instance }: AppPaths) => folderNamesIn(instances).map(instance);
+
 /** Files of a removed app: those that may go, and the folders with shared files that are kept. */
 export function leftoversOf(files: AppPaths): { leftover: string[]; kept: string[] } {
-  const instances = folderNamesIn(files.instances).map((name) => files.instance(name));
+  const instances = instancesIn(files);
   const isKept = ({ shared }: InstancePaths) => namesIn(shared).length > 0;
   const kept = instances.filter(isKept).map(({ shared }) => shared);
   const others = namesIn(files.dir).map((name) => join(files.dir, name));

@@ -1,4 +1,4 @@
-/** Previews whose state was removed while they run. */
+/** Previews without a state: it was removed while they run, or a kill has ended their purge. */
 import { readlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
@@ -8,15 +8,21 @@ import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { createApp, newApp } from '@runner/common/apps/store';
 import { bootId } from '@runner/common/files/process';
 import { folderNamesIn, isThere } from '@runner/common/files/read';
+import { removeTree } from '@runner/common/files/tree-change';
 import { orElse } from '@runner/common/foundation/attempt';
 import { previewedApp } from '@runner/common/foundation/names';
 import type { InstancePaths, Server } from '@runner/common/foundation/paths';
 import { fileOfRelease } from '@runner/deploy/instances/kept-file';
+import { leftOf } from '@runner/deploy/prune/prunable';
 import { domainFor } from '../plan/reconcile.ts';
+import type { PreviewContext } from './context.ts';
 
-/** Registers them again, as far as their folders say what they are: then they can be updated or removed. */
+/**
+ * Registers what runs again, as far as its folder says what it is: then it can be updated or removed. Removes
+ * the folder of what has nothing active.
+ */
 export function registerLost(
-  { io, paths }: Server,
+  { io, paths, reporter }: Server & Pick<PreviewContext, 'reporter'>,
   of: string,
   parent: AppState | undefined,
 ): void {
@@ -31,7 +37,11 @@ export function registerLost(
       }),
     );
     const [first] = Object.values(instances);
-    if (!first?.current) continue;
+    if (!first?.current) {
+      const problem = leftOf(own).length > 0 ? removeTree(own.dir) : undefined;
+      if (problem) reporter.note(problem);
+      continue;
+    }
     const key = name.slice(of.length + '--'.length);
     const { release } = first.current;
     const rules = fileOfRelease(paths, name, first.current)?.preview.database;
@@ -55,8 +65,9 @@ export function registerLost(
   }
 }
 
-/** What its links say that it runs; undefined: nothing. */
+/** What its links say that it runs; undefined: nothing. A removal takes the outer one first. */
 function instanceIn(paths: InstancePaths, at: string): InstanceState | undefined {
+  if (!isThere(paths.current)) return undefined;
   const within = (slot?: 'a' | 'b') => {
     const target = orElse(() => readlinkSync(slotPaths(paths, slot).current), undefined);
     if (target === undefined || target === 'live/current') return null;
