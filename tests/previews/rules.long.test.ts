@@ -60,6 +60,11 @@ test('on Bitbucket pull requests of the repository itself have previews, forks h
   await world.sync();
   await world.answers('pr-1', 'own');
   assert.is(await listed(world), 'pr-1 ready, pr-2 waiting');
+  const { stdout } = await world.runner('preview', 'list');
+  assert.match(
+    stdout,
+    /pr-2 +waiting +is of a fork, which no label can let in at this code host\n/,
+  );
   assert.match(world.api.pulls.comments[0]?.text ?? '', /ready/);
   await world.end();
 });

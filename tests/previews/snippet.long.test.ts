@@ -83,6 +83,7 @@ for (const name of ['nginx', 'caddy', 'haproxy'] as const)
         const made = await world.sync();
         assert.is(await ask(port, site('pr-7')), '200 pr 7', made.stderr);
         assert.is(await ask(port, site('pr-12')), '200 pr 12');
+        assert.is(await ask(port, `${site('pr-12')}:${port}`), '200 pr 12');
         assert.is(await asks('pr-99'), gone);
         assert.is(await asks('pr-7x'), foreign);
         if (name !== 'nginx' || process.getuid?.() !== 0) return;

@@ -126,7 +126,7 @@ async function ask(context: PreviewContext, parent: PreviewedApp): Promise<Asked
       const known = seen[candidate.key];
       const isAsked = known?.allowed_by !== undefined || known?.looked === candidate.changed;
       const label = labelOf(settings);
-      if (!candidate.isFork || !known || isAsked || !candidate.labels.includes(label)) continue;
+      if (!candidate.isFork || !known || isAsked || !candidate.labels?.includes(label)) continue;
       const found = await approvalOf(api, parent.repo, candidate, { seen: known, label });
       const { refused: _, ...rest } = known;
       // What is looked at now counts from now on: a label that comes later is for this commit.

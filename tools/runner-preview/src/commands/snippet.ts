@@ -90,7 +90,7 @@ server {
 `,
   caddy: ({ wildcard, pattern, socket: [folder, rest] }: PreviewSite) => `${wildcard} {
   # tls { dns PROVIDER … }
-  @preview header_regexp preview Host ^${pattern[0]}(${pattern[1]})${pattern[2]}$
+  @preview header_regexp preview Host ^${pattern[0]}(${pattern[1]})${pattern[2]}(:[0-9]+)?$
   handle @preview {
     reverse_proxy unix/${folder}{re.preview.1}${rest} {
       transport http {

@@ -40,8 +40,8 @@ export async function approvalOf(
   candidate: PreviewCandidate,
   { seen, label }: { readonly seen: SeenPreview; readonly label: string },
 ): Promise<{ by: string } | { why: string }> {
-  if (api.type === 'bitbucket') return { why: 'Bitbucket has no labels: forks have no previews' };
-  const evidence = await EVIDENCE[api.type === 'git' ? 'github' : api.type](
+  const { type } = api;
+  const evidence = await EVIDENCE[type === 'gitlab' || type === 'gitea' ? type : 'github'](
     { api, repo, label },
     candidate,
     seen,

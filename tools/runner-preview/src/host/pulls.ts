@@ -15,7 +15,8 @@ export interface PreviewCandidate {
   /** When it was made, and when something of it changed, by the clock of the host. */
   readonly created: string;
   readonly changed: string;
-  readonly labels: readonly string[];
+  /** undefined: the host has none. */
+  readonly labels: readonly string[] | undefined;
   readonly isFork: boolean;
 }
 
@@ -83,7 +84,8 @@ function readPull(type: HostApi['type'], pull: JsonObject): PreviewCandidate | u
   const common = { created: textOf(pull.created_at ?? pull.created_on) };
   const changed = textOf(pull.updated_at ?? pull.updated_on);
   const names = Array.isArray(pull.labels) ? pull.labels : [];
-  const labels = names.map((each) => textOf(isObject(each) ? each.name : each));
+  const given = names.map((each) => textOf(isObject(each) ? each.name : each));
+  const labels = type === 'bitbucket' ? undefined : given;
   const about = (
     number: unknown,
     branch: unknown,

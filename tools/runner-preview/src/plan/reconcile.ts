@@ -25,7 +25,7 @@ export function observe(
     if (commit === undefined) return [];
     if (before?.commit === commit) {
       const { allowed_by: _, refused: __, looked: ___, ...rest } = before;
-      return [[each.key, each.labels.includes(labelOf(settings)) ? before : rest]];
+      return [[each.key, each.labels?.includes(labelOf(settings)) ? before : rest]];
     }
     const changed = Date.parse(each.changed);
     const first = before ? at : new Date(Math.min(changed, now.getTime())).toISOString();
@@ -141,7 +141,8 @@ function whyNot(
   now: Date,
 ): string | undefined {
   const label = labelOf(settings);
-  if ((isFork || settings.label !== undefined) && !labels.includes(label))
+  if (isFork && !labels) return 'is of a fork, which no label can let in at this code host';
+  if ((isFork || settings.label !== undefined) && !labels?.includes(label))
     return `has not the label ${label}`;
   if (isFork && seen?.allowed_by === undefined)
     return seen?.refused ?? 'is of a fork, and not yet let in';
