@@ -53,6 +53,25 @@ test('a deploy that needs an approval is refused, planned, approved, and applied
     assert.equal(last?.approved_by, ['root']);
   }));
 
+test('a plan that the next fetch does not wait for is not what comes next, nor ready once a rule asks for more', () =>
+  inWorld(async (world) => {
+    const { root } = world;
+    await world.push('v1');
+    assert.is((await world.deploy()).status, 0);
+    await world.push('v2');
+    const { id } = json((await run('runner-plan', ['deploy', 'shop', '--json'], { root })).stdout);
+    const status = async () =>
+      json((await run('runner-status', ['shop', '--json'], { root })).stdout);
+    const free = await status();
+    assert.is(free.plans[0].waits, `needs no approval: runner apply ${id}`);
+    assert.not.match(free.next, id);
+    requireApproval(world, '{ deploy: 1, by: [root] }');
+    assert.equal((await status()).plans, []);
+    assert.not.match((await run('runner-list', [], { root })).stdout, id);
+    await run('runner-fetch', ['--deploy'], { root });
+    assert.match((await status()).next, /^v2 waits for approval p-/);
+  }));
+
 test('a rule that is for no app, such as *, is refused, not passed over', () =>
   inWorld(async (world) => {
     await world.push('v1');

@@ -56,18 +56,23 @@ export function stateFacts(app: AppState, now: Date): CommandPlan['facts'] {
   };
 }
 
-/** Open plans that the state of the app has not overtaken, the oldest first. */
+/** Open plans that neither the state of the app nor the approvals it needs now have overtaken, the oldest first. */
 export function openPlans(paths: Paths, app: AppState, now: Date): StoredPlan[] {
+  const open = listPlans(paths, app.app).filter((each) => isOpen(each, now));
+  if (open.length === 0) return open;
   const facts = Object.entries(stateFacts(app, now));
+  const counts = countsOf(paths, app.app);
   // A fact that cannot be shown begins with #.
   const isAsked = app.migrating && !app.migrating.asks;
-  const isStill = ({ plan }: StoredPlan) =>
-    !(isAsked && plan.verb === 'deploy' && !plan.migrated) &&
-    facts.every(([name, is]) => {
-      const was = plan.facts[name] ?? NONE;
-      return was === is || was.startsWith('#');
-    });
-  return listPlans(paths, app.app).filter((each) => isOpen(each, now) && isStill(each));
+  return open.filter(
+    ({ plan }) =>
+      !(isAsked && plan.verb === 'deploy' && !plan.migrated) &&
+      plan.needs.count >= (counts[plan.verb] ?? 0) &&
+      facts.every(([name, is]) => {
+        const was = plan.facts[name] ?? NONE;
+        return was === is || was.startsWith('#');
+      }),
+  );
 }
 
 /** The open plans that can be approved or applied, the oldest first. */
@@ -82,7 +87,13 @@ export function waitingPlans(open: readonly StoredPlan[]): WaitingPlan[] {
 }
 
 /** What the next automatic deploy waits for, and what to type; undefined: no approval. */
-export function deployWaits(open: readonly StoredPlan[]): string | undefined {
+export function deployWaits(
+  paths: Paths,
+  app: string,
+  open: readonly StoredPlan[],
+): string | undefined {
+  // Without a rule the next deploy waits for no plan.
+  if (open.length === 0 || !countsOf(paths, app).deploy) return undefined;
   const deploys = open.filter(({ plan }) => plan.verb === 'deploy');
   const isGood = (each: StoredPlan) => !problemWords(each);
   const newest = deploys.findLast(isGood) ?? deploys.findLast(({ plan }) => plan.by === 'fetch');

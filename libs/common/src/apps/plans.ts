@@ -195,7 +195,8 @@ export function waitsWords(stored: StoredPlan): string {
   const { plan } = stored;
   const problem = problemWords(stored);
   if (problem) return `waits: ${plan.id} ${problem}`;
-  if (isApproved(stored)) return `is approved: runner apply ${plan.id}`;
+  const isReady = plan.needs.count === 0 ? 'needs no approval' : 'is approved';
+  if (isApproved(stored)) return `${isReady}: runner apply ${plan.id}`;
   const left = leftApprovers(stored);
   const none = canBeApproved(stored) ? '' : ', which no one else may give';
   const by = `${left.length > 0 ? ` by ${left.join(' or ')}` : ''}${none}`;

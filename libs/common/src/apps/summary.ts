@@ -132,7 +132,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
         ? null
         : { pid, command: String(command ?? ''), since: String(since ?? '') },
     next:
-      deployWaits(open) ??
+      deployWaits(paths, app.app, open) ??
       withApprovals(paths, app.app, plans, nextOf(app, state, instances, view)),
     last_checked: app.last_checked,
     behind_since: app.behind_since ?? null,
