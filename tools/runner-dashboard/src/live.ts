@@ -8,7 +8,7 @@ import { RecordCleaner } from '@runner/common/redaction/redact';
 import { LogTails } from '@runner/history/now/log-tail';
 import { RecentDeploys } from '@runner/history/now/recent';
 import { newestDeployOf, type Snapshot, snapshotOf } from '@runner/history/now/snapshot';
-import { type AppPart, appParts, overviewParts, type Parts, pageOf } from './page.ts';
+import { type AppPart, appParts, overviewParts, type Parts, pageOf, summaryPart } from './page.ts';
 
 /** How often files are read, in milliseconds, and how old what was read may be: what happens is seen within a second. */
 const [TICK, AGE] = [900, 90];
@@ -30,6 +30,11 @@ interface Watched {
 const event = (data: unknown, name = '') =>
   `${name && `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 
+interface SeenSnapshot extends Snapshot {
+  /** No app could be read; `unreadable` has the reason. */
+  readonly isNone?: boolean;
+}
+
 /** Draws pages, and sends what changes on them. */
 export class Live {
   readonly #server: Server;
@@ -40,7 +45,7 @@ export class Live {
   readonly #watched = new Map<string, Watched>();
   /** Redacted summaries, by what they were made of. */
   #clean = new Map<string, AppSummary>();
-  #read: Promise<Snapshot> | undefined;
+  #read: Promise<SeenSnapshot> | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #alive = 0;
@@ -53,7 +58,7 @@ export class Live {
     this.#cleaner = new RecordCleaner(place);
   }
 
-  /** A whole page; undefined for an app that is not registered. */
+  /** A whole page, also of an app that cannot be read; undefined for one that is not registered. */
   async page(app = ''): Promise<string | undefined> {
     const parts = await this.#parts(app);
     return parts && pageOf(app, parts);
@@ -113,7 +118,9 @@ export class Live {
     const now = await this.#snapshot();
     if (app === '') return overviewParts(now, await this.#running(now));
     const found = now.apps.find((each) => each.app === app);
-    return found && appParts(await this.#partOf(found, LINES.app), await this.#history(found));
+    if (found) return appParts(await this.#partOf(found, LINES.app), await this.#history(found));
+    const unreadable = now.unreadable.filter((name) => now.isNone || name === app);
+    return unreadable.length > 0 ? new Map([summaryPart(unreadable)]) : undefined;
   }
 
   async #running({ apps }: Snapshot): Promise<AppPart[]> {
@@ -137,7 +144,7 @@ export class Live {
   }
 
   /** Read once for all who look at about the same time. */
-  #snapshot(): Promise<Snapshot> {
+  #snapshot(): Promise<SeenSnapshot> {
     const { io } = this.#server;
     if (this.#read && io.elapsed() - this.#readAt < AGE) return this.#read;
     this.#readAt = io.elapsed();
@@ -145,7 +152,7 @@ export class Live {
     return this.#read;
   }
 
-  async #readAll(): Promise<Snapshot> {
+  async #readAll(): Promise<SeenSnapshot> {
     const { io, paths } = this.#server;
     try {
       const now = await snapshotOf(paths, (apps) => viewersView(apps, io.now()));
@@ -160,7 +167,8 @@ export class Live {
       return { ...now, apps: [...clean.values()] };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      return { apps: [], unreadable: [`${error.message} (${error.code})`], queue: null };
+      const unreadable = [`${error.message} (${error.code})`];
+      return { apps: [], unreadable, isNone: true, queue: null };
     }
   }
 }

@@ -80,17 +80,22 @@ export function pageOf(app: string, parts: Parts): string {
   );
 }
 
-/** All apps; those that are being deployed come first, with the end of their logs. */
-export function overviewParts(now: Snapshot, running: readonly AppPart[]): Parts {
-  const unreadable = now.unreadable.map(
+/** What cannot be read, below `words`: the summary of the overview, or all there is to say of an app. */
+export function summaryPart(unreadable: readonly string[], words?: Html): [string, string] {
+  const each = unreadable.map(
     (name) => html`<p class="soft">cannot be read: ${foreign(name, TEXT)}</p>`,
   );
+  return ['summary', html`<div id="summary">${words}${each}</div>`.text];
+}
+
+/** All apps; those that are being deployed come first, with the end of their logs. */
+export function overviewParts(now: Snapshot, running: readonly AppPart[]): Parts {
   const logs = running.map(
     (part) => html`<section class="card wide" aria-label="Running deploy of ${part.app.app}">
 <h2>${foreign(part.app.app, NAME)} <small>${foreign(reasonWords(part.app), TEXT)}</small></h2>${logOf(part)}</section>`,
   );
   const parts = new Map([
-    ['summary', html`<div id="summary"><p>${countWords(now)}</p>${unreadable}</div>`.text],
+    summaryPart(now.unreadable, html`<p>${countWords(now)}</p>`),
     [
       'running',
       html`<div id="running" class="wide"${running.length === 0 ? new Html(' hidden') : undefined}>${logs}</div>`

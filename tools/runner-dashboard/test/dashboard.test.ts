@@ -89,6 +89,36 @@ shared(
   },
 );
 
+shared(
+  'the page of an app that cannot be read says so, and is drawn again when it can be read',
+  async () => {
+    const paths = makeEyesRoot(3, true);
+    const state = readFileSync(paths.state('site'), 'utf8');
+    writeFileSync(paths.state('site'), 'torn');
+    await run('runner-fetch', [], { root: paths.root });
+    const { port } = await startDashboard(paths.root);
+    const pages = await Promise.all(['/', '/app/site'].map((path) => ask(port, path)));
+    for (const { status, text } of pages) {
+      assert.is(status, 200);
+      assert.match(text, 'cannot be read: <bdi>site</bdi>');
+      assert.match(text, /<noscript><meta http-equiv="refresh"/);
+    }
+    assert.is((await ask(port, '/app/nope')).status, 404);
+    const viewer = view(port, '/app/site/events');
+    await until(() => viewer.text().includes('cannot be read'), 'no first state');
+    writeFileSync(paths.state('site'), state);
+    await run('runner-fetch', [], { root: paths.root });
+    await until(() => viewer.text().includes('event: reload'), 'the repair is not seen');
+    viewer.close();
+    assert.match((await ask(port, '/app/site')).text, '<code><bdi>v1<');
+    chmodSync(join(paths.root, 'view'), 0o700);
+    await until(
+      async () => (await ask(port, '/app/site')).text.includes('cannot read'),
+      'it does not say that no app can be read',
+    );
+  },
+);
+
 shared('only GET and HEAD are answered, and HEAD without a page', async () => {
   const { port } = await startDashboard(makeEyesRoot(3, true).root);
   for (const method of [

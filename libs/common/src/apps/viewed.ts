@@ -41,6 +41,12 @@ export function writeView(paths: Paths, app: AppState): void {
   unlessFailure(() => writeWhole(paths.view(app.app), text, 0o640, false), undefined);
 }
 
+/** Makes the view of an app unreadable, as its state is: what was so before would be taken for what is so now. */
+export function spoilView(paths: Paths, app: string): void {
+  if (!isThere(paths.view(app)) || !isThere(paths.state(app))) return;
+  unlessFailure(() => writeWhole(paths.view(app), '{}\n', 0o640, false), undefined);
+}
+
 /** Removes the view of an app that is no longer registered. */
 export function removeView(paths: Paths, app: string): void {
   for (const path of [paths.view(app), paths.viewOfJobs(app)])

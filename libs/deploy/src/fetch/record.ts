@@ -5,6 +5,7 @@ import type { View } from '@runner/common/apps/instance-summary';
 import type { AppState, CheckFailed } from '@runner/common/apps/state';
 import { findApp, requireTrustedApp, writeApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
+import { spoilView } from '@runner/common/apps/viewed';
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { readConfig } from '@runner/common/config/file';
 import type { RetryPolicy } from '@runner/common/config/settings';
@@ -48,7 +49,10 @@ export async function recordResults(
     const all = results.map((result): Settled => {
       const app = readable(paths, result.app);
       // Removed meanwhile, or malformed, which was reported already.
-      if (!app) return { result, isNews: true };
+      if (!app) {
+        spoilView(paths, result.app);
+        return { result, isNews: true };
+      }
       const check = failedCheck(app, result, request, view.now.toISOString());
       const summary = summaryOf(paths, { ...app, check_failed: check }, view);
       const waits = ['closed', 'young'].includes(result.result) ? result.text : undefined;
