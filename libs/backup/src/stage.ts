@@ -77,7 +77,8 @@ async function writeEntry(
     for await (const chunk of bytes) writeFully(fd, chunk);
     owners.give(entry, (uid, gid) => fchownSync(fd, uid, gid));
     fchmodSync(fd, entry.mode & 0o777);
-    futimesSync(fd, entry.mtime, entry.mtime);
+    // Telemetry begins with what is recorded after config.yml was changed: the old server sent the rest.
+    if (entry.path !== 'config.yml') futimesSync(fd, entry.mtime, entry.mtime);
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -1,6 +1,8 @@
 /** Section `telemetry`: each deploy as a trace, an annotation and a release. */
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -43,6 +45,27 @@ test('what was recorded while the section was removed is not sent once it is the
   );
   assert.equal(runs.filter(Boolean), ['00000001', '00000003']);
   await world.close();
+});
+
+test('a restored server does not send again what the old one has sent', async () => {
+  const { root, collector, close } = await makeTelemetryWorld();
+  const at = Date.now() / 1_000 - 500;
+  utimesSync(join(root, 'config.yml'), at, at);
+  await emit(root, ended(1, 'DeploySuccess', { timestamp: new Date().toISOString() }));
+  await flush(root);
+  assert.is(collector.arrivals.length, 1);
+  const [restored, folder] = [temporaryFolder('restored'), temporaryFolder('backup')];
+  const [passphrase, backup] = [join(folder, 'passphrase'), join(folder, 'backup')];
+  writeFileSync(passphrase, 'a long passphrase');
+  const key = ['--passphrase-file', passphrase];
+  assert.is((await run('runner-backup', ['--to', backup, ...key], { root })).status, 0);
+  assert.is((await run('runner-restore', [backup, ...key], { root: restored })).status, 0);
+  const { status, stdout } = await flush(restored);
+  assert.equal([status, stdout, collector.arrivals.length], [0, '', 1]);
+  await emit(restored, ended(2));
+  await flush(restored);
+  assert.is(collector.arrivals.length, 2);
+  await close();
 });
 
 test('a deploy is one trace with a span a step, one annotation, one release with one deploy', async () => {
