@@ -4,7 +4,7 @@ import type { View } from '@runner/common/apps/instance-summary';
 import { pauseOf } from '@runner/common/apps/operator';
 import { DEFAULT_RETRIES } from '@runner/common/apps/retries';
 import type { AppState } from '@runner/common/apps/state';
-import { listApps, requireApp } from '@runner/common/apps/store';
+import { listApps, requireApp, type UnreadableApp } from '@runner/common/apps/store';
 import { summaryOf } from '@runner/common/apps/summary';
 import { Failure } from '@runner/common/foundation/failure';
 import type { JsonObject } from '@runner/common/text/json';
@@ -65,8 +65,8 @@ export function answerPings(
   let stored = '';
   let at = Number.NEGATIVE_INFINITY;
   return async () => {
-    const { apps: all } = listApps(agent.paths);
-    const apps = JSON.stringify(all.map((app) => knownOf(app, io.now())));
+    const { apps: all, unreadable } = listApps(agent.paths);
+    const apps = JSON.stringify([all.map((app) => knownOf(app, io.now())), namesOf(unreadable)]);
     if (apps === stored && io.elapsed() - at < STATE_AGE) return;
     const answer = sealed({ ...(await state('')), head: null });
     await broker.store(subjects.state(config.server), answer).then(
@@ -89,16 +89,20 @@ export function stepPublisher({ config, seal }: Agent, broker: Broker): NonNulla
 
 async function appsOf(agent: Agent): Promise<AppOnServer[]> {
   const { paths, io } = agent;
-  const { apps } = listApps(paths);
+  const { apps, unreadable } = listApps(paths);
   const view = await viewNow(agent, apps);
-  return apps.map((app) => {
+  const nothing = { version: null, commit: null, held: null, state: 'unreadable' };
+  const known = apps.map((app) => {
     const { state, plans } = summaryOf(paths, app, view);
     const watch = app.watch ? 'watching' : (watchOfActive(app)?.verdict ?? null);
     const waits = plans.find(({ approved }) => !approved);
     const words = waits ? shortened(`${waits.verb} of ${waits.version} ${waits.waits}`) : null;
     return { ...knownOf(app, io.now()), state, watch, waits: words };
   });
+  return [...known, ...namesOf(unreadable).map((app) => ({ app, ...nothing }))];
 }
+
+const namesOf = (apps: readonly UnreadableApp[]) => apps.map(({ app }) => app);
 
 /** Without supervisors that do not answer at once: a ping is answered soon. A config.yml with errors must not hide the server. */
 async function viewNow({ io, paths }: Agent, apps: readonly AppState[]): Promise<View> {
