@@ -61,7 +61,7 @@ withBroker(
   'a removed server is cut off when the configuration is reloaded, others are not',
   async (stage) => {
     const { operator, broker, agents } = stage;
-    await must(operator.fleet(['remove', 'web2']));
+    assert.match(await must(operator.fleet(['remove', 'web2'])), 'restart the broker');
     broker.reload(await must(operator.fleet(['broker', 'config', '--store', broker.store])));
     const ended = await agents.web2?.done;
     assert.equal([ended?.status, /broker_refused/.test(ended?.stderr ?? '')], [1, true]);

@@ -12,11 +12,12 @@ import {
   writeServer,
 } from '@runner/fleet/files/operator';
 
-/** A reload is not enough: nats-server (to 2.15.1) connects a new account to the others only at its next one. */
+/**
+ * A reload is not enough: nats-server (to 2.15.1) connects a new account to the others only at its next one, and one
+ * before 2.9.21 then no longer answers which logins there are: an agent that starts refuses it.
+ */
 const RESTART =
   'Next step: install the output of runner fleet broker config, restart the broker, run runner fleet broker check\n';
-const RELOAD =
-  'Next step: install the output of runner fleet broker config, and reload the broker\n';
 
 export const add = command({
   name: 'add',
@@ -77,7 +78,7 @@ function requireDistinct(name: string, groups: readonly string[], all: readonly 
 
 export const remove = command({
   name: 'remove',
-  about: 'Remove a server; the broker refuses it once its configuration is reloaded',
+  about: 'Remove a server; the broker refuses it once it has the new configuration',
   positionals: { server: { required: true, about: 'Name of the server' } },
   async run({ paths, args }) {
     const all = readServers(paths.root);
@@ -87,7 +88,7 @@ export const remove = command({
     removeServer(paths.root, server.server);
     return { value: { result: 'removed', server: server.server } };
   },
-  human: ({ server }: FleetServer) => `Removed ${server}\n${RELOAD}`,
+  human: ({ server }: FleetServer) => `Removed ${server}\n${RESTART}`,
 });
 
 export const list = command({
