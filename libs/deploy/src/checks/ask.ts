@@ -42,11 +42,7 @@ function withoutOwn(type: HostApi['type'], pages: readonly CheckPage[]): SeenChe
 }
 
 /** Reads a list; the host answers 304 if it is still the one that was seen. */
-async function ask(
-  api: HostApi,
-  { path, read }: List,
-  seen: CheckPage | undefined,
-): Promise<CheckPage> {
+async function ask(api: HostApi, { path, read }: List, seen: CheckPage | undefined) {
   const first = await api.get(path, seen?.etag ? { 'if-none-match': seen.etag } : {});
   if (first.status === 304 && seen) return seen;
   const checks: SeenCheck[] = [];

@@ -12,20 +12,10 @@ interface TreeEntry {
   readonly path: string;
 }
 
-/** The entries of a commit that matter to a deploy. */
-export interface CommitTree {
-  readonly top: ReadonlyMap<string, TreeEntry>;
-  readonly submodules: readonly TreeEntry[];
-  /** Every `.gitattributes`. */
-  readonly attributes: readonly TreeEntry[];
-}
+export type CommitTree = Awaited<ReturnType<typeof treeOf>>;
 
-/** Reads the tree of a commit; `top` names files of its root to look for. */
-export async function treeOf(
-  source: GitSource,
-  commit: string,
-  top: readonly string[],
-): Promise<CommitTree> {
+/** The entries of a commit that matter to a deploy; `top` names files of its root, `attributes` is every `.gitattributes`. */
+export async function treeOf(source: GitSource, commit: string, top: readonly string[]) {
   const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', commit];
   const found = new Map<string, TreeEntry>();
   const submodules: TreeEntry[] = [];

@@ -66,11 +66,7 @@ interface GitOptions {
 }
 
 /** Runs git to its end. Throws `git_failed` if it is not installed, and `interrupted`. */
-export async function git(
-  io: Io,
-  args: readonly string[],
-  options: GitOptions,
-): Promise<GitResult> {
+export async function git(io: Io, args: readonly string[], options: GitOptions) {
   const child = await startGit(io, args, options);
   child.stdin?.end(options.input);
   const result = await resultOf(child, options);
@@ -100,11 +96,7 @@ export async function gitOutput(
 }
 
 /** Starts git; with an `input`, the caller writes it. */
-export async function startGit(
-  io: Io,
-  args: readonly string[],
-  options: GitOptions,
-): Promise<ChildProcess> {
+export async function startGit(io: Io, args: readonly string[], options: GitOptions) {
   const token = options.source?.token ?? (await options.source?.mint?.());
   const { env: askpass, fd } = options.source ? askpassFor(options.source, token) : {};
   const env: Record<string, string> = {
@@ -169,20 +161,14 @@ function resultOf(child: ChildProcess, { timeout, signal }: GitOptions): Promise
 const notInstalled = () => new Failure('git_failed', 'git cannot be started: is it installed?');
 
 /** A command line that limits the program's memory, if the shell can. */
-function within(
-  memory: number | undefined,
-  line: readonly [string, ...string[]],
-): readonly [string, ...string[]] {
+function within(memory: number | undefined, line: readonly [string, ...string[]]) {
   if (memory === undefined) return line;
   const script = 'ulimit -v "$0" 2>/dev/null; exec "$@"';
   return ['/bin/sh', '-c', script, String(memory * 1024), ...line];
 }
 
 /** The variables of the askpass helper, and the descriptor with the token, which git inherits as 3. */
-function askpassFor(
-  source: GitSource,
-  token: Secret | undefined,
-): { env: Record<string, string>; fd?: number } {
+function askpassFor(source: GitSource, token: Secret | undefined) {
   const helper = join(dirname(dirname(source.io.program)), 'lib', 'askpass');
   if (!existsSync(helper))
     throw new Failure('git_failed', `the helper ${helper} is missing: install runner again`);

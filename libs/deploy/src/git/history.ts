@@ -30,14 +30,8 @@ const TEXT_MAX = 200;
 /** Largest list of commits without parents here, in bytes. */
 const SHALLOW_MAX = 16_777_216;
 
-interface Between {
-  /** Newest first; at most 1,000. */
-  readonly commits: readonly CommitSummary[];
-  readonly count: number;
-}
-
 /**
- * The commits that `to` has and `from` has not; undefined if the host has not `from` any more, cannot
+ * The commits that `to` has and `from` has not, the newest first and at most 1,000; undefined if the host has not `from` any more, cannot
  * leave out trees, or the way is longer than `reach` allows.
  */
 export async function commitsBetween(
@@ -45,7 +39,7 @@ export async function commitsBetween(
   from: string,
   to: string,
   reach: 'near' | 'far',
-): Promise<Between | undefined> {
+): ReturnType<typeof between> {
   const history = historyOf(source);
   const { mirror } = history;
   // A person may just have allowed filters.
@@ -73,11 +67,7 @@ export function historyOf(source: GitSource): GitSource {
  * Fetches the history of a commit, deeper at each call with the next `step` from 0, with trees where the
  * host cannot leave them out. Resolves whether there was such a step. Throws what fetching throws.
  */
-export async function fetchHistory(
-  source: GitSource,
-  commit: string,
-  step: number,
-): Promise<boolean> {
+export async function fetchHistory(source: GitSource, commit: string, step: number) {
   const depth = DEPTHS[step];
   if (depth === undefined) return false;
   const history = historyOf(source);
@@ -101,11 +91,7 @@ function isUnfiltered({ io, mirror }: GitSource): boolean {
 }
 
 /** Fetches commits alone, at most two. Resolves whether nothing more can be fetched; undefined if nothing was. */
-async function fetchCommits(
-  source: GitSource,
-  commits: readonly string[],
-  depth: number,
-): Promise<boolean | undefined> {
+async function fetchCommits(source: GitSource, commits: readonly string[], depth: number) {
   const { mirror } = source;
   const refspecs = commits.map(
     (commit, at) => `+${commit}:refs/runner/${at === 0 ? 'from' : 'to'}`,
@@ -136,7 +122,7 @@ function shallowCommits(mirror: string): ReadonlySet<string> {
 const FIELDS = '%H%x00%an%x00%ct%x00%s';
 
 /** Lists what the mirror has; undefined if that is not all. */
-async function between(source: GitSource, from: string, to: string): Promise<Between | undefined> {
+async function between(source: GitSource, from: string, to: string) {
   for (const each of [from, to]) if ((await commitIn(source, each)) !== each) return undefined;
   const range = ['--end-of-options', `${from}..${to}`];
   const listed = await gitIn(source, ['rev-list', ...range]);

@@ -1,5 +1,5 @@
 /** Opening the repository of an app, and those of its submodules: their addresses and tokens. */
-import { type AppSecrets, openSecrets, secretsToRedact } from '@runner/common/app-secrets/open';
+import { openSecrets, secretsToRedact } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { chatSecretsOf } from '@runner/common/config/chat-credentials';
@@ -19,7 +19,7 @@ import { repoName } from '@runner/common/foundation/names';
 import type { Server } from '@runner/common/foundation/paths';
 import { installationToken } from '@runner/common/hosts/github-app';
 import { formsOf, loginOf } from '@runner/common/hosts/login';
-import { type Redactor, redactor } from '@runner/common/secrets/redactor';
+import { redactor } from '@runner/common/secrets/redactor';
 import type { Secret } from '@runner/common/secrets/secret';
 import { appKeyOf } from '@runner/common/tokens/app-key';
 import { keyLines } from '@runner/common/tokens/key-file';
@@ -35,10 +35,7 @@ export interface SourceRequest extends Server {
 }
 
 /** The repository of an app, its secrets, and a function that redacts them. */
-export function sourceOf(
-  { io, paths, signal }: SourceRequest,
-  app: AppState,
-): { source: GitSource; secrets: AppSecrets; redact: Redactor } {
+export function sourceOf({ io, paths, signal }: SourceRequest, app: AppState) {
   const config = readConfig(paths);
   const { env } = io;
   const host = codeHostOf(config, env, app.host);
@@ -85,12 +82,7 @@ export function sourceOf(
 }
 
 /** How git logs in at a code host: with the stored token, or with one that is made for a GitHub App. */
-export function sourceLogin(
-  io: Io,
-  host: CodeHost,
-  token: Secret | undefined,
-  repo: string,
-): Pick<GitSource, 'gitUrl' | 'gitUser' | 'token' | 'mint'> {
+export function sourceLogin(io: Io, host: CodeHost, token: Secret | undefined, repo: string) {
   const { gitUrl } = host;
   const none = { gitUrl, gitUser: '', token: undefined, mint: undefined };
   if (!token) return none;
@@ -108,12 +100,7 @@ export function sourceLogin(
 }
 
 /** The page of a code host that compares two commits; undefined for a host whose pages are not known. */
-export function compareLink(
-  { type, gitUrl }: CodeHost,
-  repo: string,
-  from: string,
-  to: string,
-): string | undefined {
+export function compareLink({ type, gitUrl }: CodeHost, repo: string, from: string, to: string) {
   const page = `${gitUrl}/${repo}`;
   if (type === 'git') return undefined;
   if (type === 'gitlab') return `${page}/-/compare/${from}...${to}`;

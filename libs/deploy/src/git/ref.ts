@@ -99,11 +99,7 @@ function notFound(source: GitSource, ref: string, refs: readonly Ref[] = []): Fa
   );
 }
 
-async function fetchNamed(
-  source: GitSource,
-  { refs, url }: RemoteRefs,
-  name: string,
-): Promise<Pick<ResolvedRef, 'commit' | 'version' | 'tag'>> {
+async function fetchNamed(source: GitSource, { refs, url }: RemoteRefs, name: string) {
   const fetched = await fetchRefs(source, url, [`+${name}:${WANTED}`]);
   if (fetched.status !== 0) throw gitFailure(source, fetched);
   const commit = await commitIn(source, WANTED);

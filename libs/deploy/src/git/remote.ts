@@ -25,16 +25,10 @@ export interface RemoteRefs {
 }
 
 /** The newest commit of what is followed, and its tag. */
-export interface RemoteHead {
-  readonly commit: string;
-  readonly tag: string | undefined;
-}
+export type RemoteHead = NonNullable<Awaited<ReturnType<typeof headOf>>>;
 
 /** Calls git with the repository's address; some hosts serve it only without `.git`. */
-export async function atAddress(
-  source: GitSource,
-  ask: (url: string) => Promise<GitResult>,
-): Promise<{ answer: GitResult; url: string }> {
+export async function atAddress(source: GitSource, ask: (url: string) => Promise<GitResult>) {
   const base = `${source.gitUrl}/${source.repo}`;
   const answer = await ask(`${base}.git`);
   if (answer.status !== 0 && gitFailure(source, answer).code === 'repo_not_found') {
@@ -84,11 +78,8 @@ export function listFollowed(source: GitSource, more: readonly string[] = []): P
 
 const branchRef = ({ branch }: GitSource) => `refs/heads/${branch}`;
 
-/** Picks the newest commit that the source follows from its refs; undefined if no ref matches. */
-export async function headOf(
-  source: GitSource,
-  refs: readonly Ref[],
-): Promise<RemoteHead | undefined> {
+/** Picks the newest commit that the source follows from its refs, and its tag; undefined if no ref matches. */
+export async function headOf(source: GitSource, refs: readonly Ref[]) {
   if (source.tags) {
     const tag = highest(tagsOf(refs), await orderOf(source.tags));
     return tag && { commit: tag.commit, tag: tag.name };

@@ -46,10 +46,7 @@ async function isUnchanged(
 }
 
 /** Fetches what the mirror lacks of these commits, under the app's lock; one the host lost is left out. */
-export async function fetchMissing(
-  source: GitSource,
-  commits: readonly string[],
-): Promise<string[]> {
+export async function fetchMissing(source: GitSource, commits: readonly string[]) {
   const there: string[] = [];
   for (const commit of new Set(commits)) {
     try {

@@ -54,12 +54,7 @@ export async function fetchSubmodules(
 }
 
 /** A commit that the host no longer has is missing on every server. */
-async function fetchSubmodule(
-  inner: GitSource,
-  sha: string,
-  place: string,
-  isElsewhere: boolean,
-): Promise<void> {
+async function fetchSubmodule(inner: GitSource, sha: string, place: string, isElsewhere: boolean) {
   try {
     await fetchById(inner, sha);
   } catch (error) {

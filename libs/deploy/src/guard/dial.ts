@@ -32,11 +32,7 @@ export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;
 export const lookupAll: Lookup = (host) => promises.lookup(host, { all: true });
 
 /** Addresses that are used for a host; null if it has private ones only. Rejects if it has none. */
-export async function addressesFor(
-  lookup: Lookup,
-  host: string,
-  mayBePrivate: boolean,
-): Promise<readonly LookupAddress[] | null> {
+export async function addressesFor(lookup: Lookup, host: string, mayBePrivate: boolean) {
   const all = await lookup(host);
   const usable = all.filter((each) => mayBePrivate || !isPrivateAddress(each));
   return usable.length > 0 ? usable : null;

@@ -158,10 +158,7 @@ async function idle(op: Operation, drain: Drain, goesOn: () => Promise<boolean>)
 }
 
 /** Each call is one look at what gets the requests of an instance, `death` how it died, in words. */
-export function watchLive(
-  op: Operation,
-  name: string,
-): () => Promise<{ isDeaf: boolean; death?: string }> {
+export function watchLive(op: Operation, name: string) {
   const live = liveSlot(op.paths.app(op.app.app).instance(name));
   const held = live && instanceState(op, name).slots?.[live];
   const target = held && keptTarget(op, name, held, live);

@@ -5,7 +5,7 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { stepEnvironment } from '../run/environment.ts';
-import { askUnit, manager, shownOf, unitsOf } from './drivers/unit-state.ts';
+import { askUnit, manager, shownOf, unitsFor } from './drivers/unit-state.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { activeFile } from './target.ts';
 
@@ -45,10 +45,9 @@ export function unitsInUse(paths: Paths, app: AppState): string[] {
 
 const keyOf = ({ unit, user }: UsedUnit) => `${user} ${unit}`;
 
-function unitsIn({ start, instances }: DeployFile): UsedUnit[] {
-  if (start.type !== 'systemd') return [];
-  const { unit, user } = start;
-  return instances.flatMap((each) => unitsOf(unit, each).map((name) => ({ unit: name, user })));
+function unitsIn(file: DeployFile): UsedUnit[] {
+  const user = file.start.type === 'systemd' && file.start.user;
+  return unitsFor(file).map((unit) => ({ unit, user }));
 }
 
 /** The units of what is active, and of what still runs from before `traffic`. */

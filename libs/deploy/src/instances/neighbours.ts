@@ -3,7 +3,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Paths } from '@runner/common/foundation/paths';
-import { unitsOf } from './drivers/unit-state.ts';
+import { unitsFor } from './drivers/unit-state.ts';
 import { fileOfRelease } from './kept-file.ts';
 
 /** The instances of an app, each with the file of the release that is active in it. */
@@ -27,10 +27,11 @@ export function unitOfAnother(
   { start, instances }: Pick<DeployFile, 'start' | 'instances'>,
 ): string | undefined {
   if (start.type !== 'systemd') return undefined;
-  const own = instances.flatMap((each) => unitsOf(start.unit, each));
+  const own = unitsFor({ start, instances });
   for (const { app: other, instance, file } of neighboursOf(paths, app)) {
     if (file.start.type !== 'systemd' || file.start.user !== start.user) continue;
-    const shared = unitsOf(file.start.unit, instance).find((unit) => own.includes(unit));
+    const units = unitsFor({ start: file.start, instances: [instance] });
+    const shared = units.find((unit) => own.includes(unit));
     if (shared === undefined) continue;
     return `start: the unit ${shared} is the one of ${instance.name} of ${other}: give this app its own unit`;
   }

@@ -16,11 +16,7 @@ const SOCKET_PATH_MAX = 107;
 const HAPROXY_PATH_MAX = 97;
 
 /** That the longest path by which a proxy opens the socket of an instance is too long, in words. */
-function longerThan(
-  most: number,
-  paths: InstancePaths,
-  { canary }: Pick<DeployFile, 'canary'>,
-): string | undefined {
+function longerThan(most: number, paths: InstancePaths, { canary }: Pick<DeployFile, 'canary'>) {
   const path = socketIn(canary.length > 0 ? join(paths.dir, 'share/00') : liveLink(paths));
   const bytes = Buffer.byteLength(path);
   return bytes > most ? `${path} has ${bytes} bytes` : undefined;
@@ -40,10 +36,7 @@ export function socketProblem(
 }
 
 /** Why HAProxy alone could not use the socket of an instance; undefined if it can. */
-export function haproxyNote(
-  paths: InstancePaths,
-  file: Pick<DeployFile, 'canary'> = PLAIN,
-): string | undefined {
+export function haproxyNote(paths: InstancePaths, file: Pick<DeployFile, 'canary'> = PLAIN) {
   const long = longerThan(HAPROXY_PATH_MAX, paths, file);
   const advice = 'use a shorter --root or name, or another proxy';
   return long && `${long}, and HAProxy accepts ${HAPROXY_PATH_MAX}: ${advice}`;

@@ -31,10 +31,7 @@ const EMPTY = { a: null, b: null };
 
 type HeldSlot = NonNullable<InstanceState['slots']>[SlotName];
 
-export function instanceState(
-  { paths, app }: Pick<Operation, 'paths' | 'app'>,
-  name: string,
-): InstanceState {
+export function instanceState({ paths, app }: Pick<Operation, 'paths' | 'app'>, name: string) {
   return findApp(paths, app.app)?.instances[name] ?? NEW;
 }
 

@@ -55,11 +55,7 @@ export function activationOf(op: Operation, target: Target, way: ActivationPlan 
 }
 
 /** Starts a target in its place and waits until it is healthy. One that still runs there only has to be healthy. */
-function starting(
-  op: Operation,
-  target: Target,
-  { title, isFresh = false }: ActivationPlan,
-): Step[] {
+function starting(op: Operation, target: Target, { title, isFresh = false }: ActivationPlan) {
   const { instance, start, slot } = target;
   const isBeside = startsBeside(instance);
   // For an instance with slots nothing changes yet.
@@ -155,11 +151,7 @@ async function takePlace(op: Operation, target: Target, isFresh: boolean): Promi
 }
 
 /** Stops what runs, unless the next one is started beside it, or starting that ends it anyway. */
-export async function stopUnlessBeside(
-  op: Operation,
-  running: Target,
-  next: Target | undefined,
-): Promise<void> {
+export async function stopUnlessBeside(op: Operation, running: Target, next: Target | undefined) {
   if (next) {
     const overlap = startsBeside(next.instance) || startsBeside(running.instance);
     if (running.slot !== next.slot && overlap) return;

@@ -95,10 +95,7 @@ export async function stopAllOf(op: Operation, name: string, running: Target): P
 }
 
 /** Stops what ran before the app had `traffic`, and forgets it. Returns its version, if there is one. */
-export async function stopBeforeTraffic(
-  op: Operation,
-  name: string,
-): Promise<Deployed | undefined> {
+export async function stopBeforeTraffic(op: Operation, name: string) {
   const { before_traffic: before } = instanceState(op, name);
   if (!before) return undefined;
   const target = keptTarget(op, name, before);

@@ -63,10 +63,7 @@ export function versionBeforeOn(
 }
 
 /** The process of a target's own release that a restart should have ended, in words. */
-export function stillRuns(
-  target: Target,
-  before: ReturnType<typeof processesOf>,
-): string | undefined {
+export function stillRuns(target: Target, before: ReturnType<typeof processesOf>) {
   const release = basename(target.release);
   const pid = [...processesOf(target).keys()].findLast((each) => before.get(each) === release);
   return pid === undefined ? undefined : `what ran before (${nameOf(pid)}, ${pid})`;

@@ -148,11 +148,7 @@ export function previousOfAll(app: AppState, names: readonly string[]): Deployed
 }
 
 /** `.deploy.yml` limited to one instance, if one was asked for. Throws `instance_not_found`. */
-export function onlyInstance(
-  file: DeployFile,
-  name: string | undefined,
-  version: string,
-): DeployFile {
+export function onlyInstance(file: DeployFile, name: string | undefined, version: string) {
   if (name === undefined) return file;
   const instances = file.instances.filter((each) => each.name === name);
   if (instances.length > 0) return { ...file, instances };

@@ -22,7 +22,7 @@ import { type Contents, contentsOf, isOfTheCommit, unreadNote } from '../git/con
 import { type CommitInfo, commitInfo } from '../git/history.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
-import { activeFile, onlyInstance } from '../instances/target.ts';
+import { activeFile, onlyInstance, previousOfAll } from '../instances/target.ts';
 import { eventsOf, record } from '../journal/events.ts';
 import { beginJournal, clearJournal } from '../journal/journal.ts';
 import type { Deploy, Operation } from '../journal/operation.ts';
@@ -141,12 +141,9 @@ function movedOn({ ref, commit }: PreviewMark, { commit: found }: ResolvedRef): 
 }
 
 /** The commit that the deploy replaces. */
-export function activeCommit(
-  { instances }: AppState,
-  instance: string | undefined,
-): string | undefined {
-  const all = instance === undefined ? Object.values(instances) : [instances[instance]];
-  return all.find((each) => each?.current)?.current?.commit;
+export function activeCommit(app: AppState, instance: string | undefined): string | undefined {
+  if (instance !== undefined) return app.instances[instance]?.current?.commit;
+  return previousOfAll(app, [])?.commit;
 }
 
 /**
@@ -178,10 +175,7 @@ export function beginDeploy(op: Operation, fetched: FetchedCommit, request: Depl
 }
 
 /** The head that an operator chooses not to deploy, or only in one instance. */
-function passedOver(
-  { ref, instance, follows }: DeployRequest,
-  { commit, head }: ResolvedRef,
-): string | undefined {
+function passedOver({ ref, instance, follows }: DeployRequest, { commit, head }: ResolvedRef) {
   if (follows) return instance === undefined ? undefined : commit;
   return ref !== undefined || instance !== undefined ? head : undefined;
 }

@@ -43,11 +43,7 @@ interface CheckedCommit {
 }
 
 /** A sentence for each. */
-export async function checkNotes(
-  server: Server,
-  app: AppState,
-  checked: CheckedCommit,
-): Promise<string[]> {
+export async function checkNotes(server: Server, app: AppState, checked: CheckedCommit) {
   const { io, paths } = server;
   const { file, isLacking, memory } = checked;
   const compose = await composeOf(checked);

@@ -72,10 +72,7 @@ export function lostAfterAll(outcome: DeployOutcome, lost: Operation['lost']): D
 }
 
 /** What every outcome says of a deploy. */
-export function aboutDeploy(
-  op: Deploy,
-  instances = op.instances,
-): Omit<DeployOutcome, 'result' | 'active_version'> {
+export function aboutDeploy(op: Deploy, instances = op.instances) {
   return {
     app: op.app.app,
     version: op.version,

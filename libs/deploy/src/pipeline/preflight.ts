@@ -109,12 +109,7 @@ function unreachable(paths: Paths, { app, file }: Inspected, instance: Instance)
 }
 
 /** Shared files that exist neither in `shared/` nor in the commit. */
-async function missingShared(
-  source: GitSource,
-  paths: Paths,
-  commit: string,
-  file: DeployFile,
-): Promise<string[]> {
+async function missingShared(source: GitSource, paths: Paths, commit: string, file: DeployFile) {
   const [first] = file.instances;
   if (!first) return [];
   const { shared } = paths.app(source.app).instance(first.name);

@@ -127,11 +127,7 @@ function printOf(folder: Folder, name: Name): string {
 }
 
 /** What a build made of the links to shared paths, in words; undefined if it left them alone. */
-export function lostLink(
-  release: string,
-  shared: string,
-  entries: readonly SharedEntry[],
-): string | undefined {
+export function lostLink(release: string, shared: string, entries: readonly SharedEntry[]) {
   for (const { path, folder } of entries) {
     const { stat, target } = linkAt(release, path);
     if (target === relative(dirname(join(release, path)), join(shared, path))) continue;

@@ -7,7 +7,6 @@ import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { namespaceOptions } from './probe.ts';
-import type { Variables } from './settings.ts';
 
 /** Carries the network of commands from outside. */
 export interface NetworkGuard {
@@ -152,10 +151,7 @@ shift 2
 exec "$@"`;
 
 /** The words before a command that open its sockets, and the variables by which programs find them. */
-export function launcher(
-  program: string,
-  { ports }: NetworkGuard,
-): { readonly words: readonly string[]; readonly env: Variables } {
+export function launcher(program: string, { ports }: NetworkGuard) {
   const isNamed = hasNames(program);
   const given = isNamed ? ['1', ...ports] : ['0', PROXY_PORT];
   const words = ['/bin/sh', '-c', LAUNCH, process.execPath, LISTEN, given.join(' ')];

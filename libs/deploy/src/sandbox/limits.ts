@@ -24,10 +24,7 @@ const SHOW_LIMITS = `while IFS=: read -r _ names path; do
 done < /proc/self/cgroup`;
 
 /** What runs a program within memory and cpu; empty without these limits. */
-function scopeFor(
-  { memory, cpu }: Omit<BuildLimits, 'network'>,
-  env: Variables,
-): readonly string[] {
+function scopeFor({ memory, cpu }: Omit<BuildLimits, 'network'>, env: Variables) {
   const properties = [
     ...(memory === undefined ? [] : [`MemoryMax=${memory}`, 'MemorySwapMax=0']),
     ...(cpu === undefined ? [] : [`CPUQuota=${cpu}`]),

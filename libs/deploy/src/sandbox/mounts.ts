@@ -151,11 +151,7 @@ function ofTheUser({ paths, app, env }: Confined): string[] {
  * The root is empty but for some folders of the app. It reads all its releases and instances, and cannot
  * replace a folder in them by a link: runner, and the next build, would follow it.
  */
-function root(
-  profile: Profile,
-  { paths, app, scratch }: SandboxSubject,
-  folders: Folders,
-): string[] {
+function root(profile: Profile, { paths, app, scratch }: SandboxSubject, folders: Folders) {
   const isBuild = profile === 'build';
   const { dir, home, releases, instances } = paths.app(app);
   const real = realOr(paths.root);

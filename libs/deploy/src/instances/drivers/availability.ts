@@ -10,7 +10,7 @@ import type { Blame } from '../../run/step.ts';
 import { findProgram } from '../../sandbox/probe.ts';
 import { ask } from './ask.ts';
 import { NOT_ALLOWED } from './systemd.ts';
-import { askUnit, unitsOf } from './unit-state.ts';
+import { askUnit, unitsFor } from './unit-state.ts';
 
 /** Why a target cannot be started, and whose fault that is. */
 interface Obstacle {
@@ -30,8 +30,7 @@ export function obstacles(app: string, { start, instances }: Startable, outer: E
   if (start.type === 'compose') return dockerObstacles(env);
   if (start.type !== 'systemd') return [];
   if (!onPath('systemctl', env)) return [notFound('systemctl')];
-  const units = instances.flatMap((instance) => unitsOf(start.unit, instance));
-  return units.flatMap((unit) => {
+  return unitsFor({ start, instances }).flatMap((unit) => {
     const { status, stdout } = askUnit(start, unit, env, 'show', '--property=LoadState', '--value');
     if (status !== 0) return [ofServer('systemd does not answer')];
     if (!/^not-found\s*$/.test(stdout)) return [];
@@ -65,14 +64,13 @@ const PATIENCE = 30_000;
  * Units of the system's manager that the list does not name, and so the packaged polkit rule does not let
  * `runner` control; empty without a list.
  */
-export function unlistedUnits({ start, instances }: Startable): string[] {
-  if (start.type !== 'systemd' || start.user) return [];
+export function unlistedUnits(file: Startable): string[] {
+  if (file.start.type !== 'systemd' || file.start.user) return [];
   const text = orElse(() => readTextIfThere(UNITS_FILE, UNITS_MAX), undefined);
   if (text === undefined) return [];
   const listed = new Set(text.split('\n'));
-  const units = instances.flatMap((instance) => unitsOf(start.unit, instance));
   const templateOf = (unit: string) => unit.replace(/@.*(\.[a-z]+)$/, '@$1');
-  return units.filter((unit) => !listed.has(unit) && !listed.has(templateOf(unit)));
+  return unitsFor(file).filter((unit) => !listed.has(unit) && !listed.has(templateOf(unit)));
 }
 
 /** Why a unit cannot be controlled, and what to type. */

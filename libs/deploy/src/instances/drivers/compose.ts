@@ -54,21 +54,10 @@ export function composeArgs(target: Asked<Compose>): string[] {
   return [...project, ...usual, '--env-file', secrets];
 }
 
-function run(
-  target: Target<Compose>,
-  label: string,
-  verb: readonly string[],
-  timeout: number,
-): Promise<string> {
-  const all = [...composeArgs(target), ...verb];
-  return runFor(target, {
-    label,
-    title: ['docker', ...all].join(' '),
-    file: 'docker',
-    args: all,
-    timeout,
-    confinement: target.confine('docker'),
-  });
+function run(target: Target<Compose>, label: string, verb: readonly string[], timeout: number) {
+  const args = [...composeArgs(target), ...verb];
+  const confinement = target.confine('docker');
+  return runFor(target, { label, file: 'docker', args, timeout, confinement });
 }
 
 /** Lines of each container's log that an error shows. */

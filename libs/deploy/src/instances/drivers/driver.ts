@@ -82,12 +82,17 @@ export function ownName({
 /** For what cannot be observed after its start. */
 export const unobserved: Started = { death: () => undefined };
 
-/** Runs a program as the step `start`, in the folder of the release. Returns its output. Throws a StepFailure. */
-export function runFor(
-  { release: cwd, env, log, signal }: Target,
-  step: Omit<ProgramStep, 'stage' | 'cwd' | 'env'> & Partial<Pick<ProgramStep, 'env'>>,
-): Promise<string> {
-  return runStep(log, signal, { stage: 'start', cwd, env, ...step });
+type SupervisorStep = Omit<ProgramStep, 'stage' | 'title' | 'cwd' | 'env'> &
+  Partial<Pick<ProgramStep, 'title' | 'env'>>;
+
+/** A step `start` that runs a program in the folder of the release. */
+export function stepFor({ release: cwd, env }: Target, step: SupervisorStep): ProgramStep {
+  return { stage: 'start', title: [step.file, ...step.args].join(' '), cwd, env, ...step };
+}
+
+/** Runs such a step. Returns its output. Throws a StepFailure. */
+export function runFor(target: Target, step: SupervisorStep): Promise<string> {
+  return runStep(target.log, target.signal, stepFor(target, step));
 }
 
 /** Whether an instance is running, if its supervisor can know. */

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StartOf } from '@runner/common/deploy-file/start';
 import { orElse } from '@runner/common/foundation/attempt';
 import { markOutput } from '../../run/output-marks.ts';
-import { loggedFailure, StepFailure, tryStep } from '../../run/step.ts';
+import { loggedFailure, runStep, StepFailure, tryStep } from '../../run/step.ts';
 import { ANSWER_MAX, ask } from './ask.ts';
 import {
   type Asked,
@@ -18,7 +18,7 @@ import {
   type Driver,
   only,
   ownName,
-  runFor,
+  stepFor,
   type Target,
 } from './driver.ts';
 import { ecosystemFor, namesOf } from './ecosystem.ts';
@@ -32,10 +32,8 @@ const SETTLE = 500;
 const OUTPUT_MAX = 32_768;
 const ALIVE = new Set(['online', 'launching']);
 
-/** A call of pm2 as a step. */
 function step(target: Target<Pm2>, args: readonly string[], timeout: number) {
-  const confinement = target.confine('pm2');
-  return { title: ['pm2', ...args].join(' '), file: 'pm2', args, timeout, confinement };
+  return stepFor(target, { file: 'pm2', args, timeout, confinement: target.confine('pm2') });
 }
 
 const notAnswering = () =>
@@ -128,15 +126,14 @@ function refuseTaken(target: Target<Pm2>): void {
 
 /** Deletes what runs of the instance, if anything does. Returns the sizes of its logs. */
 async function remove(target: Target<Pm2>): Promise<Sizes> {
-  const { release: cwd, env, log, signal } = target;
+  const { log, signal } = target;
   const running = processesOf(target);
   if (running === undefined) throw notAnswering();
   const sizes = logSizes(running);
   if (running.length > 0) {
     // By number: the previous file may have used another name.
     const ids = running.map(({ pm_id: id }) => String(id));
-    const deletion = step(target, ['delete', ...ids], target.start.stopTimeout);
-    await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env });
+    await tryStep(log, signal, step(target, ['delete', ...ids], target.start.stopTimeout));
   }
   return sizes;
 }
@@ -166,11 +163,7 @@ function tail(path: string, from: number): string {
   return orElse(read, '');
 }
 
-function deathOf(
-  target: Target,
-  before: Sizes,
-  listed = processesOf(target),
-): { words: string; output: string } | undefined {
+function deathOf(target: Target, before: Sizes, listed = processesOf(target)) {
   const dead = listed?.find(({ pm2_env: own }) => own.restart_time > 0 || !ALIVE.has(own.status));
   if (dead === undefined) return undefined;
   return { words: `pm2's process ${dead.name} crashed`, output: outputOf(target, before, [dead]) };
@@ -184,14 +177,14 @@ function outputOf(target: Target, before: Sizes, processes: readonly Listed[]): 
 export const pm2Driver: Driver<Pm2> = {
   prepare: refuseTaken,
   async start(target) {
-    const { start, release, log } = target;
+    const { start, release, log, signal } = target;
     refuseTaken(target);
     const sizes = await remove(target);
     const what =
       'config' in start
         ? [ecosystemFor(target, start.config)]
         : [start.run, '--name', ownName(target), '--cwd', release];
-    await runFor(target, step(target, ['start', ...what, '--update-env'], start.timeout));
+    await runStep(log, signal, step(target, ['start', ...what, '--update-env'], start.timeout));
     // `pm2 start` succeeds even if the program ends at once.
     await sleep(SETTLE);
     const listed = processesOf(target);

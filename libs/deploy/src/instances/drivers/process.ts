@@ -107,11 +107,7 @@ function note({ paths }: Target, record: PidFile): void {
  * Starts the app, with a record of it in any case: without one it would run on unnoticed. Returns the child,
  * and the pid that stands for the app.
  */
-async function spawnNoted(
-  target: Target,
-  { run, stopTimeout }: StartOfProcess,
-  output: number,
-): Promise<{ child: ChildProcess; pid: number | undefined }> {
+async function spawnNoted(target: Target, { run, stopTimeout }: StartOfProcess, output: number) {
   const { release: cwd, env } = target;
   const program = { file: '/bin/sh', args: ['-c', run], cwd, env, output };
   const { child, inside } = spawnDetached({ ...program, confinement: target.confine('app') });
@@ -137,10 +133,7 @@ function identityOf(pid: number): PidFile {
 }
 
 /** The app's first process in the sandbox, which bubblewrap is about to start; undefined if it has ended. */
-async function recordInside(
-  child: ChildProcess,
-  { first }: SandboxProcess,
-): Promise<PidFile | undefined> {
+async function recordInside(child: ChildProcess, { first }: SandboxProcess) {
   const session = await first;
   if (session === undefined) return undefined;
   for (; !hasEnded(child); await sleep(1)) {

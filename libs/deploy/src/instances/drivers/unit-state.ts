@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Restarts } from '@runner/common/apps/instance-summary';
 import { SLOTS, type SlotName } from '@runner/common/apps/slots';
 import type { Instance } from '@runner/common/deploy-file/instance';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { StartOf } from '@runner/common/deploy-file/start';
 import { orElse } from '@runner/common/foundation/attempt';
 import { ask } from './ask.ts';
@@ -22,19 +23,17 @@ export function unitOf(unit: string, instance: string, slot?: SlotName): string 
   return unit.replaceAll('%i', name).replace('@.', `@${name}.`);
 }
 
-export function ownUnit({
-  start,
-  instance,
-  slot,
-}: Pick<UnitTarget, 'start' | 'instance' | 'slot'>): string {
+export function ownUnit({ start, instance, slot }: Omit<UnitTarget, 'outerEnv'>): string {
   return unitOf(start.unit, instance.name, slot);
 }
 
-export function unitsOf(
-  unit: string,
-  { name, traffic }: Pick<Instance, 'name' | 'traffic'>,
-): string[] {
+export function unitsOf(unit: string, { name, traffic }: Pick<Instance, 'name' | 'traffic'>) {
   return traffic ? SLOTS.map((slot) => unitOf(unit, name, slot)) : [unitOf(unit, name)];
+}
+
+/** The units of the instances of a `.deploy.yml`; none unless systemd starts them. */
+export function unitsFor({ start, instances }: Pick<DeployFile, 'start' | 'instances'>): string[] {
+  return start.type === 'systemd' ? instances.flatMap((each) => unitsOf(start.unit, each)) : [];
 }
 
 /** As systemd-escape does it. */
@@ -87,10 +86,7 @@ export function restartsOf(target: UnitTarget): number {
 const ALIVE = ['active', 'activating', 'reloading', 'refreshing'];
 
 /** Why the unit does not run; undefined while it does. */
-export function whyDead(
-  now: ReturnType<typeof stateOf>,
-  before: Pick<typeof now, 'restarts'>,
-): string | undefined {
+export function whyDead(now: ReturnType<typeof stateOf>, before: Pick<typeof now, 'restarts'>) {
   // With Restart= a crashing program is `activating` between its lives.
   if (now.sub === 'auto-restart' || now.restarts > before.restarts) return 'crashed';
   return ALIVE.includes(now.active) || now.isDone ? undefined : `is ${now.active || 'unknown'}`;
