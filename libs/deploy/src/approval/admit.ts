@@ -32,7 +32,7 @@ export interface AdmittedCommand extends Pick<CommandPlan, 'verb'>, ApprovalChoi
   readonly instance?: string | undefined;
   readonly database?: string | undefined;
   readonly acceptSchema?: string | undefined;
-  readonly migrated?: CommandPlan['migrated'] | undefined;
+  readonly migrated?: NonNullable<CommandPlan['migrated']> | undefined;
   readonly acceptRewrite?: boolean | undefined;
   readonly goals?: CommandPlan['facts'];
 }

@@ -1,5 +1,5 @@
 /** `runner changes`: the commits between two versions of an app. */
-import type { Migration, SchemaWay } from '@runner/common/apps/database';
+import type { Migration } from '@runner/common/apps/database';
 import type { Deployed } from '@runner/common/apps/deployed';
 import type { AppState } from '@runner/common/apps/state';
 import { DEPLOY_FILE, readDeployFile } from '@runner/common/deploy-file/read';
@@ -9,7 +9,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { keptVersions } from '../database/kept.ts';
-import { wayBackTo } from '../database/way-back.ts';
+import { type WayBack, wayBackTo } from '../database/way-back.ts';
 import { blobsOf } from '../git/commit-files.ts';
 import { type CommitSummary, commitsBetween } from '../git/history.ts';
 import { type SourceRequest, sourceOf } from '../git/open.ts';
@@ -57,14 +57,11 @@ export interface ChangeList {
 }
 
 /** Whether a version works with the database as it is now. */
-export interface MigratedWayBack {
+export interface MigratedWayBack extends Pick<WayBack, 'verdict' | 'fix'> {
   version: string;
-  verdict: SchemaWay;
   /** true: `runner rollback` goes back; false: it refuses; null: it asks. */
   open: boolean | null;
   reason: string;
-  /** The command after which it works, and what that does. */
-  fix: { does: string; command: string } | null;
 }
 
 type ChangeRange = Pick<ChangeList, 'what' | 'from' | 'to'>;

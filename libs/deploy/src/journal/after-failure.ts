@@ -3,23 +3,19 @@ import type { AppState, LastFailure } from '@runner/common/apps/state';
 import { readConfig } from '@runner/common/config/file';
 import { maxDeployRetries } from '@runner/common/config/settings';
 import { unlessFailure } from '@runner/common/foundation/attempt';
-import type { Blame } from '../run/step.ts';
+import type { Blame, StepFailure } from '../run/step.ts';
 import type { Deploy, Move } from './operation.ts';
 
 /** Limit of a reason and an error, in characters: the audit log has the full text. */
 const TEXT_MAX = 500;
 
-/** A failed deploy or rollback. */
-export interface FailureNote {
-  readonly commit: string;
-  readonly version: string;
-  readonly deployId: string;
-  readonly stage: string;
+/** A failed deploy or rollback. Only failures that the commit is to `blame` for count towards the block. */
+export interface FailureNote
+  extends Pick<Deploy, 'commit' | 'version' | 'deployId'>,
+    Pick<StepFailure, 'stage' | 'blame'> {
   readonly error: string;
-  /** Only failures of the commit count towards the block. */
-  readonly blame: Blame | undefined;
-  readonly interrupted?: boolean;
-  readonly byHand?: boolean | undefined;
+  readonly interrupted: boolean;
+  readonly byHand: boolean;
   readonly at: Date;
 }
 

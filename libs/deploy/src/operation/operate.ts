@@ -12,7 +12,7 @@ import { refuseWhileRestored, STARTING } from '../database/sharing.ts';
 import { keepHoldAnyway } from '../hold/traffic.ts';
 import { keepJobs } from '../jobs/book.ts';
 import { StageClock } from '../journal/clock.ts';
-import { ENDING, lockApp } from '../journal/lock.ts';
+import { ENDING, type LockRequest, lockApp } from '../journal/lock.ts';
 import { type ContextRequest, contextOf, type Operation } from '../journal/operation.ts';
 import { type OpenedSecrets, secretsOf } from '../journal/secrets.ts';
 import type { Reporter } from '../report/reporter.ts';
@@ -20,15 +20,13 @@ import { endDrains } from './go-back.ts';
 import { recover } from './recover.ts';
 
 /** What the command line asks for. */
-export interface OperationRequest extends ContextRequest, ApprovalChoice {
-  readonly app: string;
+export interface OperationRequest
+  extends ContextRequest,
+    ApprovalChoice,
+    Pick<LockRequest, 'app' | 'wait' | 'isMoot'> {
   readonly reporter: Reporter;
   readonly trigger: string;
   readonly notify: boolean;
-  /** How long to wait for the lock, in milliseconds; undefined: not at all. */
-  readonly wait?: number | undefined;
-  /** Whether there is nothing left to do: ends the wait. */
-  isMoot?(): boolean;
 }
 
 interface OperationWays<T> {

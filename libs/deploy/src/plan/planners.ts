@@ -11,6 +11,7 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { usage } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
+import type { AdmittedCommand } from '../approval/admit.ts';
 import { refuseAnswer, undecided } from '../database/killed.ts';
 import { requireBackup } from '../database/restore.ts';
 import type { MigratedApp } from '../database/way-back.ts';
@@ -21,29 +22,15 @@ import { inspect } from '../pipeline/check.ts';
 import { canaryStep } from '../pipeline/plan-steps.ts';
 import { undoWords } from '../rollback/met.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
-import { metSchemas, type SchemaChoice } from '../rollback/schema.ts';
+import { metSchemas } from '../rollback/schema.ts';
 import { availableMemory } from '../run/memory.ts';
 import { activeCommits, authorsOf, broughtCommits, withAuthors } from './commits.ts';
 import { contractMayFollow, requireContract } from './contract.ts';
 
 /** What is to be planned, and by whom. */
 export interface PlanRequest
-  extends Pick<
-      DeployRequest,
-      | 'io'
-      | 'paths'
-      | 'app'
-      | 'reporter'
-      | 'wait'
-      | 'signal'
-      | 'ref'
-      | 'instance'
-      | 'migrated'
-      | 'acceptRewrite'
-    >,
-    Pick<SchemaChoice, 'database' | 'acceptSchema'> {
-  readonly verb: CommandPlan['verb'];
-  readonly to?: string | undefined;
+  extends Pick<DeployRequest, 'io' | 'paths' | 'app' | 'reporter' | 'wait' | 'signal'>,
+    Omit<AdmittedCommand, 'plan' | 'emergency' | 'goals'> {
   readonly reason?: string | undefined;
   readonly by: string;
   readonly grant?: string | undefined;

@@ -12,7 +12,9 @@ import { failedSince, isOlder, isRestart, type KeptMove } from '../journal/after
 
 /** What an operator asked for. */
 export interface RollbackTarget {
+  /** A version; undefined: the previous one. */
   readonly to: string | undefined;
+  /** Only this one; undefined: all. */
   readonly instance: string | undefined;
   /** First to what is kept running for it, also of the same commit, or kept no more. */
   readonly isOfWatch?: boolean;

@@ -29,18 +29,13 @@ import { silent, startNotifier } from '../report/notifier.ts';
 import { StepFailure } from '../run/step.ts';
 import { refuseBorder } from './border.ts';
 import { type RollbackOutcome, rollbackInLog } from './outcome.ts';
-import { goalsOf, nothingToDo, planRollback } from './plan.ts';
+import { goalsOf, nothingToDo, planRollback, type RollbackTarget } from './plan.ts';
 import { refuseSchema, type SchemaChoice } from './schema.ts';
 
 /** If the log knows its `deployId`, nothing is done: its end is waited for and returned. */
 export interface RollbackRequest extends OperationRequest, RollbackChoice {}
 
-export interface RollbackChoice extends SchemaChoice {
-  /** Version to roll back to; undefined: the previous one. */
-  readonly to: string | undefined;
-  /** Only this instance; undefined: all. */
-  readonly instance: string | undefined;
-  readonly isOfWatch?: boolean;
+export interface RollbackChoice extends RollbackTarget, SchemaChoice {
   /** Go back to a version without `traffic` too: the proxy has to be changed. */
   readonly force: boolean;
   readonly reason?: string;

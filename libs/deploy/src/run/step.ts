@@ -6,9 +6,8 @@ import {
   systemCode,
   systemWords,
 } from '@runner/common/foundation/failure';
-import type { Prefix } from '../sandbox/limits.ts';
-import type { Confinement, ProgramCall } from '../sandbox/sandbox.ts';
-import { describeExit, type ProcessExit, runChild, succeeded } from './child.ts';
+import type { ProgramCall } from '../sandbox/sandbox.ts';
+import { type ChildSpec, describeExit, type ProcessExit, runChild, succeeded } from './child.ts';
 import type { DeployLog, LogPart } from './log.ts';
 
 /** The stages of a deploy at which it can fail. */
@@ -40,24 +39,15 @@ export interface EndedStep {
   readonly part: LogPart | undefined;
 }
 
-/** What is known of a failure, apart from its stage and its message. */
-interface FailureDetails {
-  /** `commit` by default. */
-  readonly blame?: Blame;
-  /** The step's output, redacted; empty by default. */
-  readonly output?: string | undefined;
-  /** The program that failed, if it was one whose output is in the log. */
-  readonly ended?: EndedStep | undefined;
-  /** What was seen on the server, and explains the output. */
-  readonly seen?: string | undefined;
-}
-
-/** The failure that ends a deploy. Only a commit that is to blame can be blocked. */
+/** The failure that ends a deploy. Only a commit that is to blame, as it is by default, can be blocked. */
 export class StepFailure extends Error {
   readonly stage: Stage;
   readonly blame: Blame;
+  /** The step's output, redacted. */
   readonly output: string;
+  /** The program that failed, if it was one whose output is in the log. */
   readonly ended: EndedStep | undefined;
+  /** What was seen on the server, and explains the output. */
   readonly seen: string | undefined;
 
   constructor(stage: Stage, headline: string, details: FailureDetails = {}) {
@@ -69,6 +59,10 @@ export class StepFailure extends Error {
     this.seen = details.seen;
   }
 }
+
+type FailureDetails = {
+  readonly [Name in 'blame' | 'output' | 'ended' | 'seen']?: StepFailure[Name] | undefined;
+};
 
 /** The same failure with more at the end of its message, and with another one to blame. */
 export function withEnding(error: StepFailure, ending: string, blame = error.blame): StepFailure {
@@ -143,19 +137,18 @@ const BLAME: Readonly<Partial<Record<FailureCode, Blame>>> = {
 };
 
 /** A program to run as a step of a deploy. */
-export interface ProgramStep extends ProgramCall {
+export interface ProgramStep
+  extends ProgramCall,
+    Pick<ChildSpec, 'timeout' | 'confinement' | 'prefix'> {
   readonly stage: Stage;
   /** What messages call the step; absent: its stage. */
   readonly label?: string;
   /** For display in the log and in errors. */
   readonly title: string;
-  readonly timeout: number;
   /** What messages call the time limit, in milliseconds: that of several steps. Default: `timeout`. */
   readonly limit?: number;
   /** Output that shows a fault of the server: no other commit would help. */
   readonly serverFault?: RegExp;
-  readonly confinement?: Confinement | undefined;
-  readonly prefix?: Prefix | undefined;
 }
 
 export function shellStep({
