@@ -10,12 +10,13 @@ import type { DeployPolicy } from '@runner/common/config/settings';
 import { opensAt, untilWords } from '@runner/common/config/windows';
 import type { Failure } from '@runner/common/foundation/failure';
 import { inWords } from '@runner/common/text/time';
+import type { HeadFound } from '../alerts/observed.ts';
 import { verdictOf } from '../checks/verdict.ts';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
 import type { Same } from './follow.ts';
 
 /** What `fetch` found and did for an app; printed as one line. */
-export interface FetchResult {
+export interface FetchResult extends HeadFound {
   app: string;
   result:
     | 'up_to_date'
@@ -40,9 +41,6 @@ export interface FetchResult {
     | 'skipped'
     | 'error'
     | DeployOutcome['result'];
-  text: string;
-  commit: string | null;
-  version: string | null;
   /** Code of the error, which has kept the commit from being deployed or even found; else null. */
   error: string | null;
   /** Of a deploy that failed: the text of its error. */
@@ -50,8 +48,6 @@ export interface FetchResult {
   deploy_id: string | null;
   /** What the result means for the exit status. */
   status: number;
-  /** The commit ran before a restore: it is not the head. */
-  returns?: boolean;
   /** What the host said about the commit's checks, which passed if the result is `new_commit`. */
   checks?: CommitChecks;
   /** What was found out about its packages; they are old enough if the result is `new_commit`. */

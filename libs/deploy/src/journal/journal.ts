@@ -101,19 +101,16 @@ function writeAnyway(op: Operation, journal: Journal): void {
   anyway(op, () => write(op, journal, metBusy.has(op) ? 0 : WRITE_WAIT));
 }
 
-/** How far an operation is. */
-export interface JournalProgress {
-  readonly stage: Stage;
-  readonly slot?: Journal['slot'] | undefined;
-  /** The instance that is changed from here on. */
-  readonly touched?: string | undefined;
-}
-
 /**
- * Writes how far an operation is. A deploy that cannot write it goes no further; what an operator does
+ * Writes how far an operation is; the instance `name` is changed from here on. A deploy that cannot write it goes no further; what an operator does
  * to an app that runs must continue.
  */
-export function enterStage(op: Operation, { stage, slot, touched: name }: JournalProgress): void {
+export function enterStage(
+  op: Operation,
+  stage: Stage,
+  slot: Journal['slot'],
+  name: string | undefined,
+): void {
   const { journal } = op;
   if (!journal) return;
   op.clock.enter(stage);

@@ -102,15 +102,13 @@ export function problemsOf(moves: readonly Move[], verb: 'rollback' | 'return'):
 }
 
 /** What a context is made from, beside the app and its secrets. */
-export interface ContextRequest extends Server {
-  readonly reporter?: Reporter;
+export interface ContextRequest
+  extends Server,
+    Partial<Pick<Operation, 'reporter' | 'trigger' | 'signal' | 'next'>> {
   /** Gets what is to be said of the sandbox; absent: the log. */
   note?(text: string): void;
-  readonly trigger?: string;
   readonly user?: string | undefined;
   readonly deployId?: string | undefined;
-  readonly signal?: AbortSignal;
-  next?(): AbortSignal;
   /** Without a sandbox that config.yml requires, nothing is done. */
   readonly isStrict?: boolean;
   /** Further folders that its commands find empty. */

@@ -33,7 +33,7 @@ export async function runSteps(op: Operation, steps: Iterable<Step>) {
       }
       refuseInterrupted(op.signal, step.stage);
       const touched = step.isTouched ? step.instance : undefined;
-      if (!step.isBrief) enterStage(op, { stage: step.stage, slot: step.slot, touched });
+      if (!step.isBrief) enterStage(op, step.stage, step.slot, touched);
       if (step.title !== shown) reporter.begin(step.title as string);
       shown = step.title;
       await step.run();

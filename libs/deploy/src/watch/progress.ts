@@ -12,12 +12,9 @@ import type { WatchFinding } from './sequence.ts';
 import type { WatchSource } from './source.ts';
 
 /** What the sources of a watch have found so far. */
-export interface WatchProgress {
+export interface WatchProgress
+  extends Pick<WatchState, 'version' | 'deploy_id' | 'since' | 'until'> {
   readonly app: string;
-  readonly version: string;
-  readonly deploy_id: string;
-  readonly since: string;
-  readonly until: string;
   readonly policy: WatchPolicy;
   readonly sources: readonly {
     readonly name: string;
