@@ -15,7 +15,8 @@ import { CHANNELS } from '../src/channels/index.ts';
 import { noticeOf } from '../src/message/notice.ts';
 import type { Message } from '../src/service/contract.ts';
 import { type Chats, event, startChats } from './chats.ts';
-import { takesAnything } from './hostile-records.ts';
+import { takesAnyKind, takesAnything } from './hostile-records.ts';
+import { NOTICE_OPTIONS } from './notices.ts';
 import { fresh, open, SUBJECTS } from './subjects.ts';
 
 let chats: Chats;
@@ -62,9 +63,8 @@ const messagesOf = async (name: string, fields: Record<string, unknown>, redact 
     fields: event('DeployFailure', fields),
   } as const;
   const notice = await noticeOf(record, {
+    ...NOTICE_OPTIONS,
     redact,
-    verboseErrors: true,
-    random: () => 0,
   });
   return CHANNELS[name as ChannelName].messages(notice, undefined, () => {});
 };
@@ -77,11 +77,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
     const channel = open(name as ChannelName, chats);
     for (const kind of EVENT_TYPES) {
       const record = { kind, project: 'shop', fields: event(kind) };
-      const notice = await noticeOf(record, {
-        redact: redactor(),
-        verboseErrors: true,
-        random: () => 0,
-      });
+      const notice = await noticeOf(record, NOTICE_OPTIONS);
       const [message, ...others] = messagesFor(notice, undefined, () => {});
       assert.is(others.length, 0);
       const outcome = await channel.send(message as Message);
@@ -95,8 +91,10 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
     }
   });
 
-  test(`${name}: the service takes whatever a record holds, shows it as it is and calls no one`, () =>
-    takesAnything(name as ChannelName, chats, 30));
+  test(`${name}: the service takes whatever a record holds, shows it as it is and calls no one`, async () => {
+    await takesAnything(name as ChannelName, chats, 30);
+    await takesAnyKind(name as ChannelName, chats, 5);
+  });
 
   test(`${name}: the service takes 100 KB of log, and the longest of values`, async () => {
     const server = fresh(subject, chats);

@@ -1,16 +1,13 @@
-import { cutCodePoints } from '@runner/common/text/plain';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { discord } from '../src/channels/discord/discord.ts';
 import { code, fence } from '../src/channels/discord/message.ts';
 import { executionAddress } from '../src/channels/discord/webhook.ts';
-import { noticeOf } from '../src/message/notice.ts';
-import { isOfDeploy } from '../src/message/records.ts';
 import type { Message } from '../src/service/contract.ts';
 import { checked, inCode, visible } from './discord-shown.ts';
-import { hostileRecord, hostileText } from './hostile.ts';
-import { longestNotices, NOTICE, NOTICE_OPTIONS } from './notices.ts';
+import { hostileText } from './hostile.ts';
+import { NOTICE } from './notices.ts';
 
 const silent = () => {};
 
@@ -37,32 +34,6 @@ test('a block is one fence, and shows as it is', () => {
     }),
     { numRuns: 300 },
   );
-});
-
-test('whatever the record holds, every message is within the limits and carries the deploy_id', async () => {
-  await fc.assert(
-    fc.asyncProperty(hostileRecord, async (given) => {
-      const notice = await noticeOf(given as never, NOTICE_OPTIONS);
-      for (const message of discord.messages(notice, undefined, silent)) {
-        const { content, embeds } = checked(message);
-        const [{ footer }] = embeds;
-        if (!isOfDeploy(notice.eventType)) continue;
-        assert.is(footer.text, `deploy ${notice.deployId}`);
-        assert.ok(content.includes(code(cutCodePoints(notice.project, 63))));
-      }
-    }),
-    { numRuns: 300 },
-  );
-});
-
-test('the longest values and logs of back-ticks keep within the limits', async () => {
-  for (const character of ['x', '`', '😀', '漢', '`a']) {
-    for (const notice of await longestNotices(character)) {
-      const messages = discord.messages(notice, undefined, silent);
-      assert.is(messages.length, ['DeployFailure', 'JobFailed'].includes(notice.eventType) ? 2 : 1);
-      for (const message of messages) checked(message);
-    }
-  }
 });
 
 test('a refused length is answered with shorter and shorter messages, and then no more', () => {

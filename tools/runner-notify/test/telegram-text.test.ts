@@ -1,40 +1,14 @@
 import { parseText } from '@runner/testing/telegram-parse';
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import vectors from '../../../libs/testing/test/vectors/telegram-parse.json';
 import { escapeValue, markdownV2 } from '../src/channels/telegram/message.ts';
 import { telegram } from '../src/channels/telegram/telegram.ts';
-import { noticeOf } from '../src/message/notice.ts';
 import type { Message } from '../src/service/contract.ts';
-import { hostileText } from './hostile.ts';
-import { longestNotices, NOTICE, NOTICE_OPTIONS } from './notices.ts';
+import { NOTICE } from './notices.ts';
 import { arrives, shown } from './telegram-shown.ts';
-import { silent } from './telegram-text.ts';
 
-test('the values of a failure stand in its message as they are', async () => {
-  await fc.assert(
-    fc.asyncProperty(hostileText, hostileText, async (version, error) => {
-      const given = { kind: 'DeployFailure', project: 'shop', fields: { version, error } } as const;
-      const notice = await noticeOf(given, NOTICE_OPTIONS);
-      const [first] = telegram.messages(notice, undefined, silent) as [Message];
-      const text = shown(first);
-      assert.ok(text.includes(`Version: ${arrives(`.${notice.version}.`).slice(1, -1)}\n`));
-      assert.ok(text.endsWith(arrives(`.${notice.error}`).slice(1)));
-    }),
-    { numRuns: 300 },
-  );
-});
-
-test('the longest values and a log of back-ticks and backslashes keep within the limits', async () => {
-  for (const character of ['x', '`', '\\', '😀', '漢', '.', '`\\']) {
-    for (const notice of await longestNotices(character)) {
-      const messages = telegram.messages(notice, undefined, silent);
-      assert.is(messages.length, ['DeployFailure', 'JobFailed'].includes(notice.eventType) ? 2 : 1);
-      for (const message of messages) shown(message);
-    }
-  }
-});
+const silent = () => {};
 
 test("every text of Telegram's own vectors survives escaping in text, code, fence and link", () => {
   for (const { text } of vectors.vectors) {

@@ -2,12 +2,10 @@ import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { changeApp, changeRegistry } from '@runner/common/apps/change';
 import { createApp, requireApp } from '@runner/common/apps/store';
-import { takeLock } from '@runner/common/files/lock';
 import { processIo } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { refusal, told } from '../cli/refusal.ts';
 import { outputOf, role, roleArgs, startRole } from '../files/processes.ts';
 import { freshRoot, plant } from '../files/scratch.ts';
 
@@ -30,18 +28,6 @@ function registered(name: string) {
   return paths;
 }
 
-test('a change starts from the file on disk and records the time', () => {
-  const paths = registered('blog');
-  const changed = changeApp({ io, paths, command: 'edit', app: 'blog' }, (app) => ({
-    ...app,
-    branch: `${app.branch}-2`,
-  }));
-  assert.is(changed.branch, 'main-2');
-  assert.is(changed.updated_at, '2026-02-03T04:05:06.789Z');
-  assert.equal(requireApp(paths, 'blog'), changed);
-  assert.is(changed.created_at, 'then');
-});
-
 test('a change that throws leaves the app as it is and the registry free', () => {
   const paths = registered('blog');
   const before = requireApp(paths, 'blog');
@@ -57,22 +43,6 @@ test('a change that throws leaves the app as it is and the registry free', () =>
     changeRegistry({ io, paths, command: 'add' }, () => 7),
     7,
   );
-});
-
-test('an unknown app cannot be changed', () => {
-  const paths = registered('blog');
-  assert.is(
-    refusal(() => changeApp({ io, paths, command: 'edit', app: 'shop' }, (app) => app)).code,
-    'app_not_found',
-  );
-});
-
-test('while a change runs the registry is locked, and says by whom', () => {
-  const paths = registered('blog');
-  changeRegistry({ io, paths, command: 'edit' }, () => {
-    assert.is(takeLock(paths.registryLock, 0), undefined);
-  });
-  takeLock(paths.registryLock, 0)?.release();
 });
 
 test('a later change removes a half-written file of a killed command', () => {
@@ -91,15 +61,6 @@ test('two processes that change an app fifty times each lose nothing', async () 
   await Promise.all(counters.map(outputOf));
   const { one, two, both } = requireApp(paths, 'blog');
   assert.equal([one, two, both], [50, 50, 100]);
-});
-
-test('the root may be one that cannot be written', () => {
-  const paths = freshRoot();
-  plant(paths.root, 'a file');
-  assert.match(
-    told(() => changeRegistry({ io, paths, command: 'add' }, () => {})),
-    /^not_writable: cannot make the folder /,
-  );
 });
 
 function count(): void {

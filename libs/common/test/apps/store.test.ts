@@ -1,15 +1,7 @@
-import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
-import {
-  appNames,
-  createApp,
-  findApp,
-  listApps,
-  requireApp,
-  writeApp,
-} from '@runner/common/apps/store';
-import { makeFolder } from '@runner/common/files/read';
+import { createApp, findApp, requireApp, writeApp } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
 import fc from 'fast-check';
 import { test } from 'uvu';
@@ -43,46 +35,6 @@ function app(name: string, more: Partial<AppState> = {}): AppState {
   };
 }
 
-test('an app that was written is read back the same', () => {
-  const paths = freshRoot();
-  const blog = app('blog', {
-    state: { repohost_token: 'a.b.c.d.e' },
-    instances: { default: { current: VERSION, previous: [VERSION] } },
-    failures: { commit: 'c', count: 2, last_at: 't', stage: 'build' },
-    held: { commit: 'c', since: 't', reason: 'rollback' },
-    deploying: {
-      deploy_id: 'd',
-      pid: 1,
-      started: 't',
-      boot_id: 'b',
-      commit: 'c',
-      version: 'v',
-      instance: 'default',
-      stage: 'build',
-    },
-    last_checked: 't',
-  });
-  createApp(paths, blog);
-  assert.equal(findApp(paths, 'blog'), blog);
-  assert.equal(requireApp(paths, 'blog'), blog);
-  assert.is(statSync(paths.state('blog')).mode & 0o7777, 0o600);
-  assert.is(statSync(paths.stateDir).mode & 0o7777, 0o700);
-});
-
-test('fields that this version does not know survive a rewrite, at every depth', () => {
-  const paths = freshRoot();
-  const text = JSON.stringify({
-    ...app('blog'),
-    colour: { of: ['door'] },
-    state: { repohost_token: 't', other: 1 },
-    instances: { eu: { current: { ...VERSION, mood: 'good' }, previous: [], weight: 7 } },
-    held: { commit: 'c', since: 's', reason: 'r', by: 'ana' },
-  });
-  plant(paths.state('blog'), text);
-  writeApp(paths, requireApp(paths, 'blog'));
-  assert.equal(JSON.parse(readFileSync(paths.state('blog'), 'utf8')), JSON.parse(text));
-});
-
 test('the least that a state file must hold is repository and branch', () => {
   const paths = freshRoot();
   plant(paths.state('blog'), '{"repo":"o/r","branch":"main"}');
@@ -105,40 +57,6 @@ test('an app is registered once', () => {
   assert.match(
     told(() => createApp(paths, app('broken'))),
     /^app_exists: /,
-  );
-});
-
-test('an unknown app is app_not_found, even if its name is invalid', () => {
-  const paths = freshRoot();
-  makeFolder(paths.root);
-  for (const name of ['blog', '../state/x', '__proto__', 'registry', 'x'.repeat(300)]) {
-    const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
-    assert.is(
-      told(() => requireApp(paths, name)),
-      `app_not_found: no app called '${shown}' is registered on this server`,
-    );
-  }
-  createApp(paths, app('hello'));
-  assert.match(
-    told(() => requireApp(paths, 'helo')),
-    / on this server; did you mean 'hello'\?$/,
-  );
-  assert.match(
-    told(() => requireApp(paths, 'shop')),
-    / on this server; registered: hello$/,
-  );
-  for (const name of ['a', 'b', 'c', 'd', 'e']) createApp(paths, app(name));
-  assert.match(
-    told(() => requireApp(paths, 'shop')),
-    / on this server$/,
-  );
-  assert.is(
-    told(() => requireApp(paths, '')),
-    'app_not_found: the name of the app is empty',
-  );
-  assert.match(
-    told(() => findApp(paths, '../x')),
-    /^name_invalid: /,
   );
 });
 
@@ -232,28 +150,6 @@ test('only small regular files are read', () => {
       /^file_unreadable: /,
     );
   }
-});
-
-test('an unreadable state is listed with the others and hides none of them', () => {
-  const paths = freshRoot();
-  for (const name of ['shop', 'blog', 'api']) createApp(paths, app(name));
-  plant(paths.state('broken'), '{"repo":');
-  plant(paths.state('newer'), '{"version":9}');
-  mkdirSync(paths.state('folder'));
-  plant(paths.state('__proto__'), '{"repo":"o/r","branch":"main"}');
-  plant(join(paths.stateDir, 'notes.txt'), 'x');
-  plant(join(paths.stateDir, '.blog.json.0123456789ab.tmp'), '{');
-  assert.equal(appNames(paths), ['api', 'blog', 'broken', 'folder', 'newer', 'shop']);
-  const { apps, unreadable } = listApps(paths);
-  assert.equal(
-    apps.map((each) => each.app),
-    ['api', 'blog', 'shop'],
-  );
-  assert.equal(
-    unreadable.map((each) => `${each.app} ${each.failure.code}`),
-    ['broken state_malformed', 'folder file_unreadable', 'newer state_unsupported'],
-  );
-  assert.equal(listApps(freshRoot()), { apps: [], unreadable: [] });
 });
 
 test('a refusal does not quote the file, which holds a token', () => {

@@ -1,10 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { ConfigChange } from '@runner/common/config/edit';
 import { editConfig } from '@runner/common/config/edit';
 import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
-import { namesIn } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import fc from 'fast-check';
 import { test } from 'uvu';
@@ -29,17 +27,6 @@ function edited(text: string, ...changes: ConfigChange[]): string {
   edit(paths, ...changes);
   return readFileSync(paths.config, 'utf8');
 }
-
-test('a missing file is created, readable only by its owner', () => {
-  const paths = freshRoot();
-  edit(paths, set('telegram_bot_token', BOT), set('telegram_chat_id', '-100123'));
-  assert.is(
-    readFileSync(paths.config, 'utf8'),
-    `notify:\n  telegram_bot_token: ${BOT}\n  telegram_chat_id: "-100123"\n`,
-  );
-  assert.is(statSync(paths.config).mode & 0o777, 0o600);
-  assert.equal(namesIn(dirname(paths.config)), ['config.yml', 'locks']);
-});
 
 test('comments, order, unknown keys, big numbers and indentation stay', () => {
   const before = `# ours

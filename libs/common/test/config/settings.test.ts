@@ -51,35 +51,11 @@ test('without a file, with an empty one or with comments alone, everything has i
   }
 });
 
-test('the credentials under notify make their channels active', () => {
-  const text = `notify:\n  channel: both\n  telegram_bot_token: ${BOT}\n  telegram_chat_id: "-100123"\n  discord_webhook: ${HOOK}\n  verbose_errors: false\n`;
-  assert.equal(notify(text), {
-    channel: 'both',
-    verboseErrors: false,
-    telegram: TELEGRAM,
-    discord: HOOK,
-  });
-});
-
 test('a credential under notify wins over the top level, an empty one switches the channel off', () => {
   const top = `telegram_bot_token: ${BOT}\ntelegram_chat_id: "1"\ndiscord_webhook: ${HOOK}\n`;
   assert.equal(notify(`${top}notify: {telegram_chat_id: "-100123"}\n`).telegram, TELEGRAM);
   assert.equal(notify(`${top}notify: {telegram_bot_token: "", discord_webhook: ''}\n`), NOTHING);
   assert.is(notify(`${top}notify: {telegram_bot_token: }\n`).telegram?.chatId, '1');
-});
-
-test('a channel without all of its credentials is not active', () => {
-  for (const text of [
-    `notify: {telegram_bot_token: "${BOT}"}`,
-    'notify: {telegram_chat_id: 5}',
-    `notify: {telegram_bot_token: "${BOT}", telegram_chat_id: ""}`,
-    `notify: {telegram_bot_token: "${BOT}", telegram_chat_id: " "}`,
-    'notify: {discord_webhook: ""}',
-    'notify: {discord_webhook: }',
-    'telegram_bot_token: ""\ntelegram_chat_id: ""\ndiscord_webhook: ""\n',
-  ]) {
-    assert.equal(notify(text), NOTHING, text);
-  }
 });
 
 test('a chat id keeps every digit, in quotes or not', () => {
@@ -131,18 +107,6 @@ test('max_deploy_retries is read at the top level and under notify, which wins',
     7,
   );
   assert.is(maxDeployRetries(config('max_deploy_retries: 5\nnotify: {channel: both}\n')), 5);
-});
-
-test('templates are found by kind and channel', () => {
-  const { template } = notifySettingsOf(
-    config(
-      'notify:\n  templates:\n    failure:\n      telegram: |\n        ${PROJECT}\n        failed\n',
-    ),
-    {},
-  );
-  assert.is(template('failure', 'telegram'), '${PROJECT}\nfailed\n');
-  assert.is(template('failure', 'discord'), undefined);
-  assert.is(template('started', 'telegram'), undefined);
 });
 
 test('unknown keys are ignored, whatever their name', () => {
