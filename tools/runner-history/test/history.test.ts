@@ -185,6 +185,31 @@ test('a pipe without a record is refused, and one with some is read', async () =
   assert.equal((await piped('\n')).stdout, 'No deploys.\n');
 });
 
+test('without ids, an end of another version is another deploy', async () => {
+  const lone = (kind: string, clock: string, version: string, more = {}) =>
+    JSON.stringify({ ...record(kind, clock, '', { version }), deploy_id: undefined, ...more });
+  const stdin = [
+    lone('DeployStarted', '08:00:00', 'v1'),
+    lone('DeploySuccess', '08:00:09', 'v1', { instance: 'eu' }),
+    lone('DeploySuccess', '08:00:09', 'v1', { instance: 'us' }),
+    lone('DeployFailure', '09:00:00', 'v2', { error: 'no' }),
+    lone('DeployFailure', '10:00:00', 'v3', { error: 'no' }),
+  ].join('\n');
+  const root = temporaryFolder('root');
+  const { stdout } = await run('runner-history', ['-', '--json'], { root, stdin });
+  const rows = stdout.trim().split('\n');
+  assert.equal(
+    rows
+      .map((line) => JSON.parse(line))
+      .map(({ timestamp, version, result }) => [timestamp.slice(11, 16), version, result]),
+    [
+      ['08:00', 'v1', 'success'],
+      ['09:00', 'v2', 'failed'],
+      ['10:00', 'v3', 'failed'],
+    ],
+  );
+});
+
 test('on a narrow terminal lines are cut, and failures are red', async () => {
   const root = rootWith(RECORDS);
   const { text } = await runOnTerminal('runner-history', ['shop'], { root, columns: 60 });

@@ -62,7 +62,11 @@ export class Deploys {
   }
 
   #end(record: LogRecord, kind: 'DeploySuccess' | 'DeployFailure'): void {
-    const known = this.#find(record);
+    const found = this.#find(record);
+    // Without an id, an end of another version is that of another deploy, whose start was not recorded.
+    const isOther =
+      found?.deploy_id === null && (found.version ?? null) !== fieldOf(record, 'version');
+    const known = isOther && found.end !== undefined ? undefined : found;
     // `fetch` could not check the branch; nothing was deployed.
     if (!known && kind === 'DeployFailure' && record.stage === 'fetch') return;
     const duration = millisecondsOf(record, 'duration_ms');
