@@ -37,7 +37,7 @@ rollback        v1 held        v1 held        v1 paused      !v1 held       v2 b
 restart         v2 ok          v2 ok          v2 paused      v1 held        v2 blocked     v2 failing     !- down        v2 ok          v2 ok          v2 ok          v2 interrupted v2 ok
 env-restart     v2 ok          v2 ok          v2 paused      v1 held        v2 blocked     v2 failing     !- down        v2 ok          v2 ok          v2 ok          .              .
 start           v2 ok          v2 ok          v2 paused      v1 held        v2 blocked     v2 failing     !- down        v2 ok          v2 ok          v2 ok          v2 interrupted v2 ok
-stop            - stopped      - stopped      - stopped      - stopped      - blocked      - broken       !- down        - stopped      - stopped      - stopped      - stopped      - stopped
+stop            - stopped      - stopped      - stopped      - stopped      - stopped      - broken       !- down        - stopped      - stopped      - stopped      - stopped      - stopped
 remove          - gone         - gone         - gone         - gone         - gone         - gone         - gone         - gone         - gone         - gone         - gone         - gone
 reboot          v2 ok          - stopped      v2 paused      v1 held        v2 blocked     v2 failing     - down         v2 ok          v2 ok          v2 ok          v2 interrupted v2 ok
 backup          v2 ok          - stopped      v2 paused      v1 held        v2 blocked     v2 failing     v2 ok          v2 ok          v2 ok          v2 ok          - down         .

@@ -64,7 +64,7 @@ export async function differencesOf(server: Seen, app: string, listed: AppSummar
   compare('list', row?.current?.version ?? null, active);
   if (typeof row?.running === 'boolean' && active && !row.restored)
     compare('running', row.running, served !== null);
-  if (isStopped) compare('state word', listed.state, 'stopped', 'blocked', 'down', 'broken');
+  if (isStopped) compare('state word', listed.state, 'stopped', 'down', 'broken');
   const own = log.filter((line) => line.project === app);
   // After a restore the log has what ran elsewhere.
   if (!row?.restored) compare('log', versionsIn(own).get('default') ?? null, active);

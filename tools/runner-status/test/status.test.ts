@@ -116,13 +116,24 @@ test('what failed and is paused or stopped is not tried again before that ends',
   const kept = [
     [{ failures: failures(1), paused }, 'failing', 'paused until runner resume shop'],
     [{ failures: failures(3), paused }, 'blocked', 'paused until runner resume shop'],
-    [{ failures: failures(3), paused, stopped }, 'blocked', 'nothing until runner start shop'],
+    [{ failures: failures(3), paused, stopped }, 'stopped', 'nothing until runner start shop'],
   ] as const;
   for (const [state, word, next] of kept)
     assert.match(
       await shown({ instances, last_failure: LAST, ...state }),
       new RegExp(`^  state: +${word}\\n[\\s\\S]*\\n  next: +${next}\\n$`),
     );
+});
+
+test('a stopped app is left alone by --check, also if its newest commit is blocked', async () => {
+  const stopped = { since: '2026-05-04T10:00:00.000Z', by: 'ada', reason: null };
+  const checked = async (instances: readonly string[]) => {
+    const two = { ...running('v1'), us: { current: deployed('v1'), previous: [] } };
+    const more = { failures: failures(3), stopped: { ...stopped, instances } };
+    return status(rootWith({ shop: { instances: two, ...more } }), '--check');
+  };
+  assert.is((await checked(['default', 'us'])).status, 0);
+  assert.match((await checked(['us'])).stdout, /^shop: blocked: /);
 });
 
 test('a blocked app shows until when, and its last failure stays when a later deploy succeeds', async () => {

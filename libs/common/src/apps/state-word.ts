@@ -11,8 +11,9 @@ import type { AppState, Deploying } from './state.ts';
  * The states, of which the first that holds is shown. `removed`: a preview whose files are kept, or
  * `removing`: not all of it could be taken back yet; `deploying`: a deploy is running; `interrupted`:
  * its process died, the next command cleans up; `broken`: a version failed, and the previous one could
- * not be restarted; `down`: an instance does not run; `blocked`: the newest commit failed too often;
- * `stale`: `fetch` cannot find out what is new; `stopped`: an operator stopped an instance; `failing`:
+ * not be restarted; `down`: an instance does not run; `stopped`: an operator stopped every instance;
+ * `blocked`: the newest commit failed too often; `stale`: `fetch` cannot find out what is new;
+ * `stopped`: an operator stopped an instance; `failing`:
  * the last deploy failed, or `interrupted`: an operator ended it; `paused`: `fetch` deploys nothing;
  * `held`: the newest commit is on hold after a manual rollback; `asleep`: an instance sleeps until the
  * next request; `new`: never deployed; `ok`: the last deploy succeeded.
@@ -44,6 +45,8 @@ export function stateOf(
   if (app.deploying) return isAlive(app.deploying) ? 'deploying' : 'interrupted';
   if (instances.some(({ broken }) => broken)) return 'broken';
   if (instances.some(({ running, stopped }) => running === false && !stopped)) return 'down';
+  if (app.stopped && instances.every(({ current, stopped }) => stopped || !current))
+    return 'stopped';
   const head = headState(app, maxRetries);
   if (head === 'blocked') return 'blocked';
   if (app.check_failed) return 'stale';
