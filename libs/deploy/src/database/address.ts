@@ -36,6 +36,8 @@ const KINDS: Readonly<Record<string, DatabaseAddress['kind']>> = {
 const PORTS = { postgres: '5432', mysql: '3306', sqlite: '' };
 /** Scheme, `user:password`, host and port, name, settings. A password may contain an `@`. */
 const SERVER = /^([^:]+):\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^/?#]*))?\/?(?:\?([^#]*))?$/;
+/** Other words for localhost: apps that name one server differently share its databases. */
+const LOOPBACK = ['127.0.0.1', '::1'];
 const SOCKETS = ['socket', 'unix_socket', 'socketPath', 'host'];
 
 const invalid = (why: string) => new Failure('config_invalid', `the URL of the database ${why}`);
@@ -101,7 +103,8 @@ export function databaseAddress(url: string, cwd: string, confine?: Confine): Da
   if (!kind) throw invalid('does not begin with postgres:, mysql:, mariadb:, sqlite: or file:');
   const server = kind === 'sqlite' ? undefined : serverOf(url, kind);
   const name = server?.name ?? fileOf(url, cwd);
-  const place = [kind, server?.host ?? '', server?.port ?? '', server ? name : plainPath(name)];
+  const host = LOOPBACK.includes(server?.host ?? '') ? 'localhost' : server?.host;
+  const place = [kind, host ?? '', server?.port ?? '', server ? name : plainPath(name)];
   return { kind, url, name, fingerprint: hashOf(place.join('\0')).slice(0, 16), confine };
 }
 

@@ -26,6 +26,11 @@ test('a URL of a server, in every form, is the same database', () => {
     assert.is(databaseAddress(`${scheme}://a:b@h/shop`, '/').kind, 'mysql');
 });
 
+test('a server on this machine is the same, whatever it is called', () => {
+  const urls = ['localhost', '127.0.0.1:3306', '[::1]'].map((host) => `mysql://a:b@${host}/shop`);
+  assert.is(new Set(urls.map((url) => databaseAddress(url, '/').fingerprint)).size, 1);
+});
+
 test('user, password, socket and port are read', () => {
   const { user, password, host, port } = serverOf(
     'mysql://a%40b:p%3A%2F@x@localhost/shop',
