@@ -149,6 +149,29 @@ async function checkEnded(databases: TestDatabases): Promise<void> {
   }
 }
 
+test('MariaDB: what fails before it connects to the copy, or goes elsewhere, is found in the rehearsal', async () => {
+  const databases = await startMariadb();
+  if (!databases) return;
+  const { ship, sql, close } = await worldOn(databases, 'elsewhere');
+  try {
+    await ship('v1', ONE);
+    const early = await ship('v2', ONE, ', backup: auto', 'process.exit(3);\n');
+    assert.is(early.status, 1);
+    assert.match(early.stderr, /ended with status 3: it was not run on the database/);
+    assert.not.match(early.stderr, /back up the database|may have changed/);
+    const own = `process.env.DATABASE_URL = ${JSON.stringify(databases.url('elsewhere'))};\n`;
+    const more = { ...ONE, '2': 'alter table orders drop column note;' };
+    const elsewhere = await ship('v3', more, ', backup: auto', own + TOOL);
+    assert.is(elsewhere.status, 1);
+    assert.match(elsewhere.stderr, /migrate: the command does not use DATABASE_URL: its rehearsal/);
+    assert.not.match(elsewhere.stderr, /back up the database/);
+    assert.is(sql("show columns from orders like 'note'"), '');
+  } finally {
+    await close();
+    databases.close();
+  }
+});
+
 for (const [name, open] of [
   ['PostgreSQL', startPostgres],
   ['MariaDB', startMariadb],

@@ -36,6 +36,21 @@ test('a migration that was undone leaves the way back free, also of the release 
   assert.match(back.stderr, /the database stays as v3 has made it, which v1 works with\n/);
 });
 
+test('a command that changes the database itself in its rehearsal and then fails is not said to have spared it', async ({
+  world,
+  database,
+}) => {
+  const deploy = deployFile(
+    world.port,
+    `migrate: "sqlite3 ${database} 'create table extra(a)'; exit 3"\n`,
+  ).replace('env: { ', `env: { DATABASE_URL: "sqlite:${database}", `);
+  await world.push('v1', { deploy });
+  const failed = await world.deploy();
+  assert.is(failed.status, 1);
+  assert.match(failed.stderr, /migrate: the command does not use DATABASE_URL: its rehearsal/);
+  assert.not.match(failed.stderr, /it was not run on the database/);
+});
+
 test('a migration that failed on the copy is not run on the database', async ({
   world,
   database,

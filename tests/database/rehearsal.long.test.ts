@@ -90,6 +90,24 @@ async function check(databases: TestDatabases): Promise<void> {
     assert.equal(stopped.reasons, ['the migration names the database of production']);
     const elsewhere = await rehearse({ run: async () => ({ ok: true, words: '' }) });
     assert.equal(elsewhere.reasons, ['the migration sends its statements elsewhere']);
+    const early = await rehearse({
+      run: async () => ({ ok: false, words: 'ended with status 1' }),
+    });
+    assert.equal(
+      [early.hasFailed, early.reasons],
+      [true, ['the rehearsal failed: ended with status 1']],
+    );
+    const refusedByServer = await rehearse({
+      run: async (place: string) => {
+        const wrong = databaseAddress(place.replace('7f3a', '7f3b'), '/');
+        const ok = await query(wrong, 'SELECT 1').then(
+          () => true,
+          () => false,
+        );
+        return { ok, words: 'access denied' };
+      },
+    });
+    assert.equal(refusedByServer.reasons, ['the migration sends its statements elsewhere']);
   }
 
   const aborted = new AbortController();

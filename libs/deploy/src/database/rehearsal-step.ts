@@ -13,6 +13,7 @@ import type { DatabaseAddress } from './address.ts';
 import { commandOf, type MigrationContext, refused, stepFor } from './context.ts';
 import { query } from './query.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
+import { lookAtSchema, type SchemaLook } from './schema.ts';
 import { requireSpace, sizeWords } from './space.ts';
 
 const CHANGES_MAX = 5;
@@ -64,8 +65,23 @@ async function refuseServerWide(
   );
 }
 
-/** What the migration does to a copy, of the schema or of all. Throws a StepFailure if it fails there. */
-export async function rehearse(context: MigrationContext): Promise<RehearsalResult> {
+/** Throws a StepFailure if a rehearsal, of which no change of the copy is known, has changed the database itself. */
+async function refuseElsewhere({ rules, address }: MigrationContext, before: SchemaLook) {
+  if ((await lookAtSchema(address)).text === before.text) return;
+  throw refused(
+    `the command does not use ${rules.database}: its rehearsal on a copy changed the database itself; make it use the variable, or set rehearse: false`,
+    'commit',
+  );
+}
+
+/**
+ * What the migration does to a copy, of the schema or of all. Throws a StepFailure if it fails there, or changes
+ * more than the copy; `before` is the schema of the database.
+ */
+export async function rehearse(
+  context: MigrationContext,
+  before: SchemaLook,
+): Promise<RehearsalResult> {
   const { op, target, rules, address } = context;
   const what = rules.isFull ? 'full copy' : 'copy of the schema';
   const temporary = mkdtempSync(join(target.release, '.rehearsal-'));
@@ -92,6 +108,7 @@ export async function rehearse(context: MigrationContext): Promise<RehearsalResu
     const rehearsed = async () => {
       const result = await rehearseSchema({ ...about, ...(isFull && { full: { timeout } }) });
       await refuseServerWide(address, onServer);
+      if (result.isSameSchema !== false) await refuseElsewhere(context, before);
       if (failed && result.hasFailed) throw failed;
       return result;
     };

@@ -62,8 +62,8 @@ async function attempt(
       const before = isSeeded ? await readCatalogue(scratch.address, { signal }) : copied;
       const { ok, words } = await run(watch.url);
       if (signal.aborted) throw new Failure('interrupted', 'interrupted');
-      const problem = watch.problem();
-      if (problem) return plainly('unknown', problem);
+      const problem = watch.problem(ok);
+      if (problem) return { ...plainly('unknown', problem), skipped: problem };
       if (!ok && isSeeded) return undefined;
       if (!ok) return { ...plainly('broken', `the rehearsal failed: ${words}`), hasFailed: true };
       const after = await readCatalogue(scratch.address, { signal });
@@ -104,7 +104,7 @@ async function tried(
     if (signal.aborted) throw new Failure('interrupted', 'interrupted');
     if (!ok) return { ...found, verdict: 'broken', reasons: [words, ...found.reasons] };
     const touched = await watch.touched(await readCatalogue(copy, limits));
-    if (touched.length === 0 || watch.problem())
+    if (touched.length === 0 || watch.problem(ok))
       return add('the check of the version before writes nothing: it proves nothing');
     // It does not try everything that may be missed.
     if (found.verdict === 'broken') return add('the check of the version before still passes');

@@ -50,7 +50,9 @@ export async function startRelay(address: DatabaseAddress, production: string) {
   const open = new Set<Socket>();
   const forbidden = namesDatabase(production);
   let isStopped = false;
+  let wasReached = false;
   const server = createServer((client) => {
+    wasReached = true;
     const target = host.startsWith('/')
       ? connect({ path: host })
       : connect({ host, port: Number(port) });
@@ -88,6 +90,7 @@ export async function startRelay(address: DatabaseAddress, production: string) {
     statements,
     /** Whether one was stopped because it names the database in production. */
     isStopped: () => isStopped,
+    wasReached: () => wasReached,
     close() {
       server.close();
       for (const socket of open) socket.destroy();

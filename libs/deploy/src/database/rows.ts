@@ -22,8 +22,8 @@ interface TablesWatch {
   readonly url?: string;
   /** Those whose rows are changed. */
   changed(after: Catalogue): Promise<readonly string[]>;
-  /** Why the run says nothing of the migration; undefined as a rule. */
-  problem?(): string | undefined;
+  /** Why the run, which ended well or not, says nothing of the migration; undefined as a rule. */
+  problem?(ok: boolean): string | undefined;
   close?(): void;
 }
 
@@ -112,9 +112,10 @@ async function watchMysql(
   return {
     url: relay.url,
     changed: async () => tablesWritten(relay.statements, tables, unseen),
-    problem() {
+    problem(ok) {
       if (relay.isStopped()) return 'the migration names the database of production';
-      return relay.statements.length === 0
+      // What fails before it connects would fail on the database, too.
+      return relay.statements.length === 0 && (ok || relay.wasReached())
         ? 'the migration sends its statements elsewhere'
         : undefined;
     },
@@ -163,7 +164,7 @@ export async function watchRows(address: DatabaseAddress, before: Catalogue, req
       const fresh = others(tablesOf(after), tablesOf(before));
       return [...(await watch.changed(after)), ...(await filled(address, fresh, request))];
     },
-    problem: () => watch.problem?.(),
+    problem: (ok: boolean) => watch.problem?.(ok),
     close: () => watch.close?.(),
   };
 }
