@@ -1,4 +1,6 @@
 /** A build that may reach only some hosts. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 import { inWorld } from '../deploys/world.ts';
@@ -44,6 +46,21 @@ test('another host is refused, and the failure names it, its command and the lin
     const [refused] = fieldOf(world, 'network_refused');
     assert.is(refused?.host, 'evil.example.org');
     assert.is(refused?.why, 'unlisted');
+  }));
+
+test('after a failed build on_failure has its list, and new caches stay', () =>
+  inWorld(async (world) => {
+    const evil = ask('https://evil.example.org/');
+    const cache = 'mkdir ~/.pnpm-store && touch ~/.pnpm-store/a';
+    const network = ['a.example.org'];
+    const build = JSON.stringify({ run: [cache, evil], network });
+    const hooks = JSON.stringify({ on_failure: 'touch $RUNNER_SHARED/ran', network });
+    await world.push('v1', { deploy: `build: ${build}\nhooks: ${hooks}\n` });
+    const done = await world.deploy([], REQUIRED);
+    assert.match(done.stderr, /^ {2}it may not reach evil\.example\.org /m);
+    const app = join(world.root, 'apps/shop');
+    assert.ok(existsSync(join(app, 'instances/default/shared/ran')), done.stderr);
+    assert.ok(existsSync(join(app, 'home/.pnpm-store/a')));
   }));
 
 sandbox.run();

@@ -28,6 +28,8 @@ import { restored, type Touched, type Undone } from './restore.ts';
 /** Undoes an operation, last change first. Never interrupted: Ctrl-C may have been what started it. */
 export async function undo(op: Operation, journal: Journal): Promise<Undone[]> {
   const calm = uninterrupted(op);
+  // Not with what builds left unfinished: it has their caches, and is made again for what comes.
+  op.sandbox.close(removeTree);
   for (const folder of unfinishedReleases(op.paths.app(op.app.app))) {
     const problem = removeTree(folder);
     if (problem) op.reporter.note(problem);
