@@ -48,12 +48,12 @@ test('another host is refused, and the failure names it, its command and the lin
     assert.is(refused?.why, 'unlisted');
   }));
 
-test('after a failed build on_failure has its list, and new caches stay', () =>
+test('after a failed build on_failure has its list, and new caches stay; what was refused before is named', () =>
   inWorld(async (world) => {
     const evil = ask('https://evil.example.org/');
     const cache = 'mkdir ~/.pnpm-store && touch ~/.pnpm-store/a';
     const network = ['a.example.org'];
-    const build = JSON.stringify({ run: [cache, evil], network });
+    const build = JSON.stringify({ run: [cache, `${evil} || true`, evil], network });
     const hooks = JSON.stringify({ on_failure: 'touch $RUNNER_SHARED/ran', network });
     await world.push('v1', { deploy: `build: ${build}\nhooks: ${hooks}\n` });
     const done = await world.deploy([], REQUIRED);

@@ -72,6 +72,12 @@ export class NetworkNotes {
     return [...this.#refused.values()];
   }
 
+  /** Gives what was refused, in order, from this call on. */
+  mark(): () => readonly NetworkRefusal[] {
+    const before = new Map(this.refusals.map((each) => [each, each.count]));
+    return () => this.refusals.filter((each) => each.count > (before.get(each) ?? 0));
+  }
+
   /** The fields of a record. */
   fields(): { network?: NetworkHost[]; network_refused?: NetworkRefusal[] } {
     const [hosts, refusals] = [this.hosts.slice(0, RECORDED), this.refusals.slice(0, RECORDED)];

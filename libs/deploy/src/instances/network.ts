@@ -84,20 +84,21 @@ export function networkOf(op: Operation, request: NetworkRequest) {
   }
   const place = ({ host, port }: HostRule) =>
     access.most && !ruleFor(access.most, host, port) ? ceiling.place : `${key} of .deploy.yml`;
+  const refused = op.network.mark();
   return {
     network: access.network,
     /** Runs a command, whose failure then says what it was refused. */
     async run<T>(action: () => Promise<T>): Promise<T> {
-      const before = op.network.refusals.length;
+      const refusedHere = op.network.mark();
       try {
         return await action();
       } catch (error) {
         if (!(error instanceof StepFailure) || error.blame === 'operator') throw error;
-        throw withRefusals(op, error, { refused: op.network.refusals.slice(before), place });
+        throw withRefusals(op, error, { refused: refusedHere(), place });
       }
     },
     /** Says what commands that are over reached if they were to learn that, and what they were refused. */
-    summarize: () => summarize(op, key, access),
+    summarize: () => summarize(op, key, { ...access, refused: refused() }),
   };
 }
 
@@ -190,9 +191,13 @@ function lineFor({ host, port = 443, why }: NetworkRefusal): HostRule[] {
 /** Hosts that a line names. */
 const SUMMARIZED = 10;
 
-function summarize(op: Operation, key: string, { network, sets = new Map() }: Access): void {
+function summarize(
+  op: Operation,
+  key: string,
+  { network, sets = new Map(), refused }: Access & { readonly refused: readonly NetworkRefusal[] },
+): void {
   if (!(network instanceof HostGuard)) return;
-  const { hosts, refusals } = op.network;
+  const { hosts } = op.network;
   if (network.learns) {
     const list = shortestList(hosts, sets);
     op.network.learned = list;
@@ -204,7 +209,7 @@ function summarize(op: Operation, key: string, { network, sets = new Map() }: Ac
     ['refused', false],
     ['there is no address of', true],
   ] as const) {
-    const places = refusals.filter(({ why }) => (why === 'lookup') === isLost).map(placeText);
+    const places = refused.filter(({ why }) => (why === 'lookup') === isLost).map(placeText);
     if (places.length > 0) say(op, `${key}: ${words}: ${listed([...new Set(places)], SUMMARIZED)}`);
   }
 }
