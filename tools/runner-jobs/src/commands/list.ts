@@ -68,7 +68,7 @@ export const list = command({
   },
   human: ({ jobs }: JobList, style, { args }) => {
     const [first] = jobs;
-    if (!first) return 'No jobs. Add a section jobs to .deploy.yml.\n';
+    if (!first) return 'No jobs: the .deploy.yml of no active release has a section jobs.\n';
     return args.job === undefined ? jobTable(jobs, style) : runTable(first, style);
   },
 });
