@@ -4,8 +4,8 @@ import { harmless } from '@runner/common/text/harmless';
 import { isObject } from '@runner/common/text/json';
 import { headAndTail } from '@runner/common/text/plain';
 
-/** Bytes of UTF-8: about 2,300 tokens of 3.5 bytes. */
-const ANSWER_MAX = 8_000;
+/** Bytes of UTF-8, with the lines around it 8,000: about 2,300 tokens of 3.5 bytes. */
+const DATA_MAX = 7_800;
 
 /** Without fields that are null or empty. */
 export function withoutEmpty(value: unknown): unknown {
@@ -24,7 +24,7 @@ export function withoutEmpty(value: unknown): unknown {
 export function marked(text: string): string {
   const clean = harmless(text.toWellFormed());
   let shown = clean;
-  for (let max = ANSWER_MAX; Buffer.byteLength(shown) > ANSWER_MAX; max *= 0.8)
+  for (let max = DATA_MAX; Buffer.byteLength(shown) > DATA_MAX; max *= 0.8)
     shown = headAndTail(clean, Math.floor(max));
   let boundary = '';
   do boundary = `data-${randomBytes(12).toString('hex')}`;

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { run } from '@runner/testing/run';
@@ -105,6 +105,17 @@ test('apps that are not of the grant do not exist, whatever the arguments are', 
       { app: '../shop' },
     ])
       assert.match(dataOf((await agent.call('status', args)).text), /^usage: these arguments/);
+  });
+});
+
+test('an answer has at most 8,000 bytes, with the lines around it', async ({ world }) => {
+  const log = join(world.root, 'apps/shop/instances/default/run/output.log');
+  appendFileSync(log, `first\n${`${'x'.repeat(60)}\n`.repeat(198)}last\n`);
+  await withAgent(world, async (agent) => {
+    const { text } = await agent.call('logs', { app: 'shop', lines: 200 });
+    assert.match(dataOf(text), /^first\n[\s\S]+\nlast$/);
+    const bytes = Buffer.byteLength(text);
+    assert.ok(bytes > 6_000 && bytes <= 8_000, `${bytes} bytes`);
   });
 });
 
