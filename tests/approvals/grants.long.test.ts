@@ -84,6 +84,19 @@ test('a grant plans what it may, needs an approval, and gives none', () =>
     const word = await run('runner-approve', [asked.id], admin);
     assert.is(word.status, 1);
     assert.match(word.stderr, `made ${asked.id}: someone else has to approve it`);
+    // A plan ends with its grant, whose key may have been stolen.
+    assert.is((await run('runner-grant', ['remove', 'hers'], admin)).status, 0);
+    const gone = `${asked.id} no longer applies: the grant hers was removed, or has another key; run`;
+    for (const tool of ['approve', 'apply']) {
+      const ended = await run(`runner-${tool}`, [asked.id], admin);
+      assert.is(ended.status, 1);
+      assert.match(ended.stderr, gone);
+    }
+    const plans = await run('runner-plan', ['list'], admin);
+    assert.match(plans.stdout, /grant hers +outdated: the grant hers was removed/);
+    assert.is((await add('by-operate', 'operate', 'shop', signingKey().line)).status, 0);
+    const other = await run('runner-apply', [demoted.id], admin);
+    assert.match(other.stderr, 'the grant by-operate was removed, or has another key');
     assert.is((await run('runner-grant', ['remove', 'by-look'], admin)).status, 0);
     const partial = JSON.stringify({ name: 'partial', level: 'look', apps: ['shop'] });
     writeFileSync(join(etc, 'runner/grants/partial.json'), partial, { mode: 0o644 });

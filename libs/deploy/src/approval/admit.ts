@@ -20,7 +20,7 @@ import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import type { Operation } from '../journal/operation.ts';
 import { changedFacts, factsOf } from './facts.ts';
-import { isOfGrant, leastApprovals, readGrant } from './grants.ts';
+import { grantChange, isOfGrant, leastApprovals, readGrant } from './grants.ts';
 import type { ApprovalChoice } from './options.ts';
 
 type Admitting = Server & Pick<Operation, 'redact'>;
@@ -101,10 +101,12 @@ function ready(
   if (own !== undefined && !isOfGrant(readGrant(server.io.env, own), plan))
     throw new Failure('approval_required', `${plan.id} was not made by the grant ${own}`);
   const facts = { ...factsOf(server, app, plan.verb), ...command.goals };
-  const changed = changedFacts(plan.facts, facts).map(server.redact);
+  const ended = grantChange(server.io.env, plan);
+  const changed = [...ended, ...changedFacts(plan.facts, facts)].map(server.redact);
   if (changed.length > 0) throw changedPlan(plan, changed);
   // A grant may have lost its level since: then someone has to approve what it planned.
-  const needed = Math.max(plan.needs.count, grant === null ? 0 : leastOf(server, grant, plan.verb));
+  const least = grant === null ? 0 : leastApprovals(readGrant(server.io.env, grant), plan.verb);
+  const needed = Math.max(plan.needs.count, least);
   const has = countingOf(approvals).length;
   const lapsed = lapsedWords(approvals).map((each) => `; ${each}`);
   if (has < needed)
@@ -113,11 +115,6 @@ function ready(
       `${plan.id} has ${has} of ${needed} approvals: ${canBeApproved(stored) ? 'run ' : ''}${approveWords(stored)}${lapsed.join('')}`,
     );
   return stored;
-}
-
-function leastOf({ io }: Server, grant: string, verb: CommandPlan['verb']): number {
-  const known = unlessFailure(() => readGrant(io.env, grant), undefined);
-  return known ? leastApprovals(known, verb) : 1;
 }
 
 /** One sentence for each change; `changed` lists them. */

@@ -11,6 +11,7 @@ import { activeChannels, notifySettingsOf, retryPolicyOf } from '@runner/common/
 import { readIfThere } from '@runner/common/files/read';
 import type { Server } from '@runner/common/foundation/paths';
 import type { Tree } from '@runner/common/yaml/schema';
+import { grantChange } from './grants.ts';
 
 /** Facts by their names. */
 export type PlanFacts = CommandPlan['facts'];
@@ -113,13 +114,10 @@ export function hideIn(facts: PlanFacts, redact: (text: string) => string): Plan
 const redacted = (fact: string) => REDACTED + hashed(fact);
 
 /** What keeps a plan from being approved. Where a rollback goes is compared when it is applied. */
-export function changesSince(
-  server: Server,
-  app: AppState,
-  { facts, verb }: CommandPlan,
-): string[] {
-  const planned = Object.entries(facts).filter(([name]) => !name.startsWith('goal of '));
-  return changedFacts(Object.fromEntries(planned), factsOf(server, app, verb));
+export function changesSince(server: Server, app: AppState, plan: CommandPlan): string[] {
+  const planned = Object.entries(plan.facts).filter(([name]) => !name.startsWith('goal of '));
+  const changed = changedFacts(Object.fromEntries(planned), factsOf(server, app, plan.verb));
+  return [...grantChange(server.io.env, plan), ...changed];
 }
 
 /** A sentence for each fact that is not as it was planned. */

@@ -5,6 +5,7 @@ import type { CommandPlan } from '@runner/common/apps/plans';
 import { takeLock } from '@runner/common/files/lock';
 import { makeOpenFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env, Io } from '@runner/common/foundation/io';
 import { sshKey } from '@runner/common/signed/ssh-key';
@@ -75,6 +76,14 @@ export function isOfGrant(
   { grant, made }: Pick<CommandPlan, 'grant' | 'made'>,
 ): boolean {
   return grant === name && made >= since;
+}
+
+/** That the grant which made a plan is not there any more, in words; empty: it is, or none did. */
+export function grantChange(env: Env, plan: Pick<CommandPlan, 'grant' | 'made'>): string[] {
+  const { grant } = plan;
+  if (grant === null) return [];
+  const isThere = unlessFailure(() => isOfGrant(readGrant(env, grant), plan), false);
+  return isThere ? [] : [`the grant ${grant} was removed, or has another key`];
 }
 
 /** Approvals that a plan of an agent needs at least. */
