@@ -6,7 +6,7 @@ export const APART = 'RUNNER_APART';
 
 /** What the process needs of the environment, which may hold secrets. */
 const PASSED =
-  /^(?:PATH|HOME|USER|LOGNAME|TMPDIR|LANG|LC_\w+|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|NODE_\w+|SSL_CERT_\w+|(?:https?|no|all)_proxy|CREDENTIALS_DIRECTORY|RUNNER_(?:ROOT|MKEY_FILE|TELEGRAM_API_URL|CODE_HOST_(?:API|GIT)_URL))$/i;
+  /^(?:PATH|HOME|USER|LOGNAME|TMPDIR|LANG|LC_\w+|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|NODE_\w+|SSL_CERT_\w+|(?:https?|no|all)_proxy|CREDENTIALS_DIRECTORY|RUNNER_(?:ROOT|ETC|MKEY_FILE|TELEGRAM_API_URL|CODE_HOST_(?:API|GIT)_URL))$/i;
 
 /** The variables that a process of its own gets: no token, and no other secret. */
 export function passed(env: Env): Record<string, string | undefined> {
