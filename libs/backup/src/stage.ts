@@ -107,6 +107,8 @@ function withoutReleases(text: string, entry: TarEntry): string {
     instances: {},
     deploying: diedElsewhere(state),
     watch: null,
+    // The process that held the requests is not here.
+    traffic_hold: null,
     restored: ranIn(state),
   };
   return fresh ? `${JSON.stringify(fresh, null, 2)}\n` : text;

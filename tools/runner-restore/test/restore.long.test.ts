@@ -305,4 +305,20 @@ test('an app whose state a newer runner wrote is restored, and reported as not u
   assert.match(stdout, /^Not usable yet: .*later.*newer/m);
 });
 
+test('requests that were held on the old server are not said to be held on the new one', async () => {
+  const old = join(folder, 'holding');
+  await ok('runner-add', ['--repo', 'acme/shop', '--branch', 'main', '--public'], old);
+  const path = join(old, 'state/shop.json');
+  const [since, until] = [new Date().toISOString(), new Date(Date.now() + 600_000).toISOString()];
+  const traffic_hold = { since, by: 'ada', until, instances: ['default'], page: false };
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), traffic_hold }));
+  const [backup, into] = [join(folder, 'holding.age'), join(folder, 'holding-restored')];
+  await ok('runner-backup', ['--to', backup, '--recipient', RECIPIENT], old);
+  assert.match(await ok('runner-status', ['shop'], old), 'requests wait until');
+  assert.is((await restore(into, backup)).status, 0);
+  assert.not.match(await ok('runner-status', ['shop'], into), 'requests wait until');
+  const ended = await ok('runner-hold-traffic', ['shop', '--end'], into);
+  assert.is(ended, 'shop: no request was held\n');
+});
+
 test.run();
