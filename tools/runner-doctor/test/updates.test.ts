@@ -40,4 +40,14 @@ test('a newer package is a warning; the same, an older one and no answer are non
   assert.match((await said()).join(), /^ok no newer package is known: /);
 });
 
+test('an address that is not valid is a problem of config.yml, which names the line', async () => {
+  const root = temporaryFolder('root');
+  writeFileSync(join(root, 'config.yml'), 'updates: { url: "http://example.org" }\n', {
+    mode: 0o600,
+  });
+  const { status, stdout } = await run('runner-doctor', ['--offline'], { root });
+  assert.is(status, 1);
+  assert.match(stdout, /problem {2}config .*config\.yml:1: updates\.url must be https/);
+});
+
 test.run();

@@ -19,6 +19,7 @@ import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { type ObjectSchema, section, type Tree } from '@runner/common/yaml/schema';
 import { type Findings, ok, orOk, problemFrom, warning } from '../foundation/finding.ts';
+import { updatesUrl } from './updates.ts';
 
 export function config({ io, paths }: Server): Findings {
   const edit = (line: number) => `\${EDITOR:-vi} +${line} ${word(paths.config)}`;
@@ -29,6 +30,7 @@ export function config({ io, paths }: Server): Findings {
     const { windows } = deployPolicyOf(file);
     notifySettingsOf(file, io.env);
     telemetryOf(file);
+    updatesUrl(file);
     if (file.tree === undefined) return ok('there is no config.yml: defaults apply');
     const foreign = unknownKeys(file.tree, CONFIG_SCHEMA, '').map(({ key, line }) =>
       warning(`${paths.config}:${line}: ${key} is not a known key`, edit(line)),

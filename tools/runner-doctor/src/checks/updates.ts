@@ -1,6 +1,6 @@
 /** Whether there is a newer package, where `updates` of config.yml says where to look. */
 
-import { readConfig } from '@runner/common/config/file';
+import { type Config, readConfig } from '@runner/common/config/file';
 import { placeOf, sectionOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
@@ -19,13 +19,19 @@ const ANSWER_MAX = 1_048_576;
 /** Longest text of the answer that is shown, in code points. */
 const SHOWN_MAX = 200;
 
+/** Where to look; undefined: nowhere. Throws `config_invalid`. */
+export function updatesUrl(config: Config): string | undefined {
+  const given = sectionOf(config, 'updates').get('url');
+  return given === undefined
+    ? undefined
+    : httpAddress(String(given), placeOf(config, ['updates', 'url']));
+}
+
 /** Never a problem: a server must not depend on the source. */
 export async function updates({ io, paths }: Server): Promise<Findings> {
-  const config = readConfig(paths);
-  const given = sectionOf(config, 'updates').get('url');
-  if (given === undefined) return ok('no source of newer packages is configured');
   try {
-    const url = httpAddress(String(given), placeOf(config, ['updates', 'url']));
+    const url = updatesUrl(readConfig(paths));
+    if (url === undefined) return ok('no source of newer packages is configured');
     const limits = { timeout: PATIENCE, limit: ANSWER_MAX, env: io.env };
     const headers = { accept: 'application/json', 'user-agent': 'runner' };
     const { status, body } = await send({ method: 'GET', url, headers, ...limits });
