@@ -1,3 +1,5 @@
+import { mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { inCurrent, sharedSuite } from './shared.ts';
 
@@ -16,6 +18,29 @@ test('the first content comes from the first deploy that succeeds', async ({ wor
   await world.push('v2', { deploy: shared, files: files('two') });
   assert.is((await world.deploy()).status, 0);
   assert.equal([inCurrent(world, 'data/seed'), inCurrent(world, 'settings')], ['two', 'two']);
+});
+
+test('what was shared before a path that cannot be is taken back as well', async ({ world }) => {
+  const files = (seed: string) => ({ 'data/seed': seed, 'conf/settings': seed });
+  const shared = 'shared: [data/, conf/settings]\n';
+  const folder = join(world.root, 'apps/shop/instances/default/shared');
+  mkdirSync(folder, { recursive: true });
+  symlinkSync('/tmp', join(folder, 'conf'));
+  await world.push('v1', { deploy: shared, files: files('one') });
+  const { status, stderr } = await world.deploy();
+  assert.is(status, 1);
+  assert.match(stderr, /conf is not a plain folder/);
+  unlinkSync(join(folder, 'conf'));
+  await world.push('v2', { deploy: shared, files: files('two') });
+  assert.is((await world.deploy()).status, 0);
+  assert.is(inCurrent(world, 'data/seed'), 'two');
+});
+
+test('a shared path in another is refused before the build', async ({ world }) => {
+  await world.push('v1', { deploy: 'shared: [a/b, a/]\n', files: { 'a/b': '', 'a/c': '' } });
+  const { status, stdout } = await world.deploy(['--check']);
+  const problem = 'shared: a/b is in a, which is shared: remove one of them';
+  assert.equal([status, stdout.includes(`Not ready:\n  ${problem}\n`)], [1, true]);
 });
 
 test.run();

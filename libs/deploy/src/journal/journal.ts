@@ -134,8 +134,8 @@ export function isByHand({ rollback, verb }: Journal): boolean {
 }
 
 /** Notes what it has put into empty places of `shared/`. */
-export function noteSeeds(op: Operation, seeds: NonNullable<Journal['seeds']>): void {
-  if (op.journal && seeds.length > 0) write(op, { ...op.journal, seeds });
+export function noteSeed(op: Operation, seed: NonNullable<Journal['seeds']>[number]): void {
+  if (op.journal) write(op, { ...op.journal, seeds: [...(op.journal.seeds ?? []), seed] });
 }
 
 /** Notes that it restores a backup of the database from here on; undefined: it is as it was. */

@@ -56,6 +56,7 @@ export async function lacks(server: Server, what: Inspected): Promise<Unready[]>
   const key = keyProblem(paths);
   return [
     ...at('release', key ? [`release: ${key.message}`] : []),
+    ...at('export', nestedShared(file)),
     ...at('export', await missingShared(source, paths, commit, file)),
     ...at('start', blocked),
     ...at('start', unread),
@@ -106,6 +107,16 @@ function unreachable(paths: Paths, { app, file }: Inspected, instance: Instance)
     ...busyPort(paths, app, instance),
     ...closed.map(({ words, fix }) => `traffic: ${words}: ${fix}`),
   ].map((words) => ({ stage: 'traffic', words }));
+}
+
+/** Shared paths below another, whose link leads out of the release. */
+function nestedShared({ shared }: DeployFile): string[] {
+  return shared.flatMap(({ path }) => {
+    const outer = shared.find((other) => path.startsWith(`${other.path}/`));
+    return outer
+      ? [`shared: ${path} is in ${outer.path}, which is shared: remove one of them`]
+      : [];
+  });
 }
 
 /** Shared files that exist neither in `shared/` nor in the commit. */

@@ -17,7 +17,7 @@ import { hookSteps } from '../instances/hooks.ts';
 import { keepFile } from '../instances/kept-file.ts';
 import { ceilingOf, networkOf } from '../instances/network.ts';
 import { targetOf } from '../instances/target.ts';
-import { noteSeeds } from '../journal/journal.ts';
+import { noteSeed } from '../journal/journal.ts';
 import type { Deploy } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { asStepFailure, runStep, StepFailure, shellStep } from '../run/step.ts';
@@ -25,7 +25,7 @@ import { prefixFor } from '../sandbox/limits.ts';
 import { type Profile, refuseDetour } from '../sandbox/mounts.ts';
 import { sealRelease } from '../statement/seal.ts';
 import { finishRelease, makeTemporary, submoduleFolder, temporaryRelease } from './folder.ts';
-import { linkShared, lostLink, type Seed } from './shared.ts';
+import { linkShared, lostLink } from './shared.ts';
 
 interface ReleaseRequest {
   readonly source: GitSource;
@@ -51,7 +51,7 @@ export function* releaseSteps(op: Deploy, request: ReleaseRequest): Generator<St
         await exportCommit(inner, commit, submoduleFolder(folder, path));
       }
       refuseDetour({ paths: op.paths, app: op.app.app }, shared);
-      noteSeeds(op, linkSharedOf(file, folder, shared));
+      linkSharedOf(op, file, folder, shared);
     },
   };
   yield* buildSteps(op, file, folder);
@@ -69,9 +69,14 @@ export function* releaseSteps(op: Deploy, request: ReleaseRequest): Generator<St
 }
 
 /** A missing shared file counts as the commit's fault: otherwise the timer would retry for ever. */
-function linkSharedOf({ shared: entries }: DeployFile, release: string, shared: string): Seed[] {
+function linkSharedOf(
+  op: Deploy,
+  { shared: entries }: DeployFile,
+  release: string,
+  shared: string,
+): void {
   try {
-    return linkShared(release, shared, entries);
+    linkShared(release, shared, entries, (seed) => noteSeed(op, seed));
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'file_unreadable') throw error;
     throw new StepFailure('export', `export: ${error.message}`);

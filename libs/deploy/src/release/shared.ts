@@ -18,17 +18,18 @@ export type Seed = NonNullable<Journal['seeds']>[number];
 
 /**
  * Links the shared paths of an instance into a release. A shared path that does not exist yet starts
- * with the contents from the commit. A file that exists in neither is refused. Returns what starts
- * with the contents from the commit.
+ * with the contents from the commit, and is passed to `note` at once: the next may fail. A file that
+ * exists in neither is refused.
  */
 export function linkShared(
   release: string,
   shared: string,
   entries: readonly SharedEntry[],
-): Seed[] {
-  return entries.flatMap(({ path, folder }) => {
+  note: (seed: Seed) => void = () => undefined,
+): void {
+  for (const { path, folder } of entries) {
     const target = relative(dirname(join(release, path)), join(shared, path));
-    return inFolderOf(release, path, plainInCommit, (inside, name) => {
+    inFolderOf(release, path, plainInCommit, (inside, name) => {
       const isSeeded = inFolderOf(shared, path, plainOutside, (outside) => {
         if (outside.stat(name) !== undefined) return false;
         if (inside.stat(name) !== undefined) move(inside, outside, name);
@@ -39,9 +40,9 @@ export function linkShared(
       removeEntry(inside, name);
       inside.makeLink(name, target);
       const print = () => hashOf(inFolderOf(shared, path, plainOutside, printOf));
-      return isSeeded ? [{ shared, path, print: print() }] : [];
+      if (isSeeded) note({ shared, path, print: print() });
     });
-  });
+  }
 }
 
 /**
