@@ -44,14 +44,11 @@ function writeFilesOf({ io, paths }: Server, { app, instances }: AppState): Writ
     const folders = paths.app(app).instance(instance);
     return [{ app, instance: { name: instance }, env, secrets: own, paths: folders }];
   });
+  if (targets.length === 0) return [];
   for (const target of targets) writeEnvFile(target);
   const names = targets.map(({ instance }) => instance.name);
   // What boots now starts with them.
-  if (names.length > 0) noteStarting({ io, paths }, app, names, secrets);
-  if (names.length > 0) noteStarted({ io, paths }, app);
-  return targets.map((target) => ({
-    app,
-    instance: target.instance.name,
-    path: envFileOf(target),
-  }));
+  noteStarting({ io, paths }, app, names, secrets);
+  noteStarted({ io, paths }, app);
+  return targets.map((each) => ({ app, instance: each.instance.name, path: envFileOf(each) }));
 }

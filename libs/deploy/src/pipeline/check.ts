@@ -178,9 +178,11 @@ async function planOf(
       when,
       next: nextTimes(schedule, io.now(), TIMES_SHOWN).map((time) => time.toISOString()),
     })),
-    submodules: submodules.map(({ path, source: { repo }, commit: own }) => {
-      return { path, repo, commit: own };
-    }),
+    submodules: submodules.map(({ path, source: { repo }, commit: at }) => ({
+      path,
+      repo,
+      commit: at,
+    })),
     start: file.start.type,
     notify: file.notify,
     keep: file.keep,

@@ -11,16 +11,14 @@ import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { AppPaths } from '@runner/common/foundation/paths';
 import { pruneFiles } from '../instances/kept-file.ts';
 
-/** `20261121T093000Z-0123456789ab`: sorts by time and names the commit. */
-function releaseName(now: Date, commit: string): string {
-  const time = now.toISOString().replace(/[-:]/g, '').replace(/\.\d+/, '');
-  return `${time}-${commit.slice(0, 12)}`;
-}
-
-/** A name that is not taken: a commit can be deployed twice within a second. */
+/**
+ * `20261121T093000Z-0123456789ab`: sorts by time, names the commit, and is not taken: a commit can be deployed twice
+ * within a second.
+ */
 export function freeReleaseName(paths: AppPaths, now: Date, commit: string): string {
   for (let second = 0; ; second += 1) {
-    const name = releaseName(new Date(now.getTime() + second * 1000), commit);
+    const time = new Date(now.getTime() + second * 1000).toISOString();
+    const name = `${time.replace(/[-:]|\.\d+/g, '')}-${commit.slice(0, 12)}`;
     if (!isThere(paths.release(name))) return name;
   }
 }

@@ -53,33 +53,30 @@ export function askNow(status: InstanceStatus | SupervisorQuestion): InstanceSta
 }
 
 /** Asks all questions at once, those to one supervisor with one call, for up to `patience` ms. */
-export function askAll(
+export async function askAll(
   questions: readonly (InstanceStatus | SupervisorQuestion)[],
   patience: number,
 ): Promise<SupervisorAnswer[]> {
-  const keyOf = ({ program, args, env, cwd }: SupervisorQuestion) =>
-    JSON.stringify([program, args, env, cwd]);
-  const subjects = new Map<string, Set<string>>();
+  const calls = new Map<string, SupervisorQuestion[]>();
   for (const question of questions) {
     if (typeof question === 'string') continue;
-    const same = subjects.get(keyOf(question)) ?? new Set();
-    subjects.set(
-      keyOf(question),
-      question.subject === undefined ? same : same.add(question.subject),
-    );
+    const { program, args, env, cwd } = question;
+    const call = JSON.stringify([program, args, env, cwd]);
+    calls.set(call, [...(calls.get(call) ?? []), question]);
   }
-  const outputs = new Map<string, Promise<string | undefined>>();
-  return Promise.all(
-    questions.map(async (question) => {
-      if (typeof question === 'string') return { status: question };
-      const key = keyOf(question);
-      const all = [...(subjects.get(key) ?? [])];
-      const output = outputs.get(key) ?? outputOf(question, all, patience);
-      outputs.set(key, output);
-      const stdout = await output;
-      if (stdout === undefined) return { status: 'unknown' };
-      return question.read(stdout, all.indexOf(question.subject ?? ''));
-    }),
+  const answers = new Map<SupervisorQuestion, SupervisorAnswer>();
+  const askOne = async (same: readonly SupervisorQuestion[]) => {
+    const subjects = [...new Set(same.flatMap(({ subject }) => subject ?? []))];
+    const stdout = await outputOf(same[0] as SupervisorQuestion, subjects, patience);
+    if (stdout === undefined) return;
+    for (const question of same)
+      answers.set(question, question.read(stdout, subjects.indexOf(question.subject ?? '')));
+  };
+  await Promise.all([...calls.values()].map(askOne));
+  return questions.map((question) =>
+    typeof question === 'string'
+      ? { status: question }
+      : (answers.get(question) ?? { status: 'unknown' }),
   );
 }
 
