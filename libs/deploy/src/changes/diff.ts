@@ -17,7 +17,7 @@ import { underLock } from '../journal/lock.ts';
 import { broughtBy } from '../packages/brought.ts';
 import { opened } from '../statement/envelope.ts';
 import { claimsOf, statementText } from '../statement/seal.ts';
-import { type ChangeList, listChanges, type NamedCommit } from './list.ts';
+import { activeIn, type ChangeList, listChanges, type NamedCommit } from './list.ts';
 import { LOCK_WAIT } from './verify.ts';
 
 /** Names that only one of the two has, and those that both have and that are not the same; sorted. */
@@ -93,13 +93,6 @@ const NONE: NameChanges = { added: [], removed: [], changed: [] };
 /** A version of the two; `kept` if its release is there. */
 interface Side extends NamedCommit {
   readonly kept: Deployed | undefined;
-}
-
-function activeIn({ app, instances }: AppState): [active: Deployed, before: Deployed | undefined] {
-  for (const { current, previous } of Object.values(instances))
-    if (current) return [current, previous[0]];
-  const what = `nothing of '${app}' is deployed yet: give two versions`;
-  throw new Failure('version_not_found', what);
 }
 
 function beforeActive(app: AppState): Deployed {

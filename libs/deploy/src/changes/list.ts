@@ -182,16 +182,18 @@ async function rangeOf(
     const end = to === undefined ? newest(source, head) : resolve(source, app, refs, to);
     return { what: 'range', from: resolve(source, app, refs, from), to: end };
   }
-  const [first] = Object.values(app.instances).filter(({ current }) => current);
-  const current = first?.current;
-  if (!current) {
-    const message = `nothing of '${app.app}' is deployed yet: give two versions`;
-    throw new Failure('version_not_found', message);
-  }
+  const [current, before = current] = activeIn(app);
   if (head && head.commit !== current.commit)
     return { what: 'next', from: shown(current), to: newest(source, head) };
-  const [before] = first?.previous ?? [];
-  return { what: 'last', from: shown(before ?? current), to: shown(current) };
+  return { what: 'last', from: shown(before), to: shown(current) };
+}
+
+/** What is active of an app, and the version before it. Throws `version_not_found`. */
+export function activeIn({ app, instances }: AppState): [Deployed, before: Deployed | undefined] {
+  for (const { current, previous } of Object.values(instances))
+    if (current) return [current, previous[0]];
+  const what = `nothing of '${app}' is deployed yet: give two versions`;
+  throw new Failure('version_not_found', what);
 }
 
 const shown = ({ version, commit }: Deployed): NamedCommit => ({ version, commit });

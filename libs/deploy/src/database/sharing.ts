@@ -39,7 +39,11 @@ export const STARTING = new Set(['deploy', 'rollback', 'start', 'restart']);
 
 /** Throws `database_in_use` while another app that uses the database runs, or may be started: a restore would pull it away. */
 export function refuseInUse(server: Server, own: string, database: string): void {
-  const sharing = sharingApps(server, own, database);
+  const why = useOf(server, sharingApps(server, own, database));
+  if (why !== undefined) throw new Failure('database_in_use', why);
+}
+
+function useOf(server: Server, sharing: readonly AppState[]): string | undefined {
   const running = sharing.filter(({ app, instances, stopped }) =>
     Object.entries(instances).some(([name, { current }]) => {
       if (!current || stopped?.instances.includes(name)) return false;
@@ -49,27 +53,21 @@ export function refuseInUse(server: Server, own: string, database: string): void
   );
   for (const { app, deploying } of sharing) {
     const holder = liveHolder(server.paths.lock(app));
-    if (deploying && !holder) {
-      const words = `what was begun of '${app}', which uses this database, was killed: ${CLEANS_UP}`;
-      throw new Failure('database_in_use', words);
-    }
+    if (deploying && !holder)
+      return `what was begun of '${app}', which uses this database, was killed: ${CLEANS_UP}`;
     // It looked for a restore when it began.
-    if (!STARTING.has(holder?.command ?? '')) continue;
-    const words = `${holder?.command} of '${app}' may start it, and it uses this database: wait for its end`;
-    throw new Failure('database_in_use', words);
+    if (STARTING.has(holder?.command ?? ''))
+      return `${holder?.command} of '${app}' may start it, and it uses this database: wait for its end`;
   }
   if (running.length === 0) {
     const [busy] = sharing.flatMap(({ app }) => liveRuns(server, app).map((job) => [app, job]));
-    if (!busy) return;
-    const words = `job ${busy[1]} of '${busy[0]}' still runs, and uses this database: wait for its end`;
-    throw new Failure('database_in_use', words);
+    return (
+      busy && `job ${busy[1]} of '${busy[0]}' still runs, and uses this database: wait for its end`
+    );
   }
   const names = running.map(({ app }) => app).join(', ');
   const stop = running.map(({ app }) => `runner stop ${word(app)}`).join('; ');
-  throw new Failure(
-    'database_in_use',
-    `the restore would also take away what ${names} wrote into this database since; stop ${running.length === 1 ? 'it' : 'them'} first: ${stop}`,
-  );
+  return `the restore would also take away what ${names} wrote into this database since; stop ${running.length === 1 ? 'it' : 'them'} first: ${stop}`;
 }
 
 const isRestoring = ({ deploying, migrating }: AppState) =>

@@ -23,10 +23,10 @@ import type { Step } from '../journal/step.ts';
 import { conclude } from '../operation/conclude.ts';
 import { errorText, rollbackFailed, rollbackSucceeded } from '../operation/endings.ts';
 import { execute, type Failed } from '../operation/execute.ts';
+import { goalOf } from '../operation/finish-way-back.ts';
 import { type OperationRequest, operate } from '../operation/operate.ts';
 import { noteUnusual } from '../proxy/mark.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
-import { StepFailure } from '../run/step.ts';
 import { refuseBorder } from './border.ts';
 import { type RollbackOutcome, rollbackInLog } from './outcome.ts';
 import { goalsOf, nothingToDo, planRollback, type RollbackTarget } from './plan.ts';
@@ -181,11 +181,7 @@ function begunAt(
 /** What is started again while it may still serve is started beside itself. */
 function targetsOf(op: Operation, moves: readonly KeptMove[]): Target[] {
   return moves.map((move) => {
-    const target = keptTarget(op, move.instance, move.to);
-    if (!target) {
-      const words = `${move.to.version} cannot be restored: its .deploy.yml cannot be read`;
-      throw new StepFailure('switch', words, { blame: 'server' });
-    }
+    const target = goalOf(op, move);
     return isRestart(move) ? besideItself(op, target) : target;
   });
 }
