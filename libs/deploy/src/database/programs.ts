@@ -1,5 +1,5 @@
 /** The programs of a kind of database, and the arguments and environment that name one. */
-import type { DatabaseAddress, DatabaseServer } from './address.ts';
+import { type DatabaseAddress, type DatabaseServer, serverOf } from './address.ts';
 
 /** The programs of a kind: the first that is installed is used. */
 export type DatabaseTool = 'client' | 'dump' | 'archive';
@@ -19,26 +19,29 @@ export const programsOf = (kind: DatabaseAddress['kind'], tool: DatabaseTool) =>
 /** Settings of a PostgreSQL URL that libpq takes from its environment. */
 const LIBPQ = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'channel_binding'];
 
-export function environmentOf(
-  kind: 'postgres' | 'mysql',
-  server: DatabaseServer,
-): NodeJS.ProcessEnv {
-  if (kind === 'mysql') return { MYSQL_PWD: server.password };
+/** What names the server to a tool, before its other arguments, and the secret in it. Throws `config_invalid`. */
+export function accessOf({ kind, url }: DatabaseAddress) {
+  if (kind === 'sqlite') return { args: [], env: {}, secret: '' };
+  const server = serverOf(url, kind);
+  const { password: secret } = server;
+  return kind === 'mysql'
+    ? { args: mysqlArgs(server), env: { MYSQL_PWD: secret }, secret }
+    : { args: [], env: libpqEnvironment(server), secret };
+}
+
+function libpqEnvironment(server: DatabaseServer): NodeJS.ProcessEnv {
   const { user, password, host, port, name, settings } = server;
   const of = { PGHOST: host, PGPORT: port, PGUSER: user, PGPASSWORD: password, PGDATABASE: name };
+  const all = Object.entries(of).filter(([, value]) => value !== '');
   const more = LIBPQ.filter((key) => settings.has(key)).map((key) => [
     `PG${key.replace('_', '').toUpperCase()}`,
     settings.get(key),
   ]);
-  const all = Object.entries(of).filter(([, value]) => value !== '');
-  return {
-    PGCONNECT_TIMEOUT: '10',
-    PGPASSFILE: '/dev/null',
-    ...Object.fromEntries([...all, ...more]),
-  };
+  const own = { PGCONNECT_TIMEOUT: '10', PGPASSFILE: '/dev/null' };
+  return { ...own, ...Object.fromEntries([...all, ...more]) };
 }
 
-export function mysqlArgs({ user, host, port, settings }: DatabaseServer): string[] {
+function mysqlArgs({ user, host, port, settings }: DatabaseServer): string[] {
   const place = host.startsWith('/') ? [`--socket=${host}`] : [`--host=${host}`, `--port=${port}`];
   const authority = ['ssl-ca', 'ssl_ca', 'sslca'].map((key) => settings.get(key)).find(Boolean);
   const more = [user && `--user=${user}`, authority && `--ssl-ca=${authority}`];

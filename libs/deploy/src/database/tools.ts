@@ -11,8 +11,8 @@ import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { onPath } from '../instances/drivers/availability.ts';
 import { startCutOff } from '../run/outside.ts';
-import { type DatabaseAddress, serverOf } from './address.ts';
-import { type DatabaseTool, environmentOf, mysqlArgs, programsOf } from './programs.ts';
+import type { DatabaseAddress } from './address.ts';
+import { accessOf, type DatabaseTool, programsOf } from './programs.ts';
 
 /** Longest answer of a tool, in bytes, and longest time, in ms. */
 const ANSWER_MAX = 64 * 1_048_576;
@@ -125,22 +125,17 @@ export function startTool(
   temporary?: string,
 ) {
   const { kind, name } = address;
-  const server = kind === 'sqlite' ? undefined : serverOf(address.url, kind);
   const programs = programsOf(kind, tool);
   const { PATH = '' } = process.env;
   const file = programs.find((each) => onPath(each, { PATH }));
   if (file === undefined) throw new Failure('program_not_found', `${programs[0]} is not installed`);
-  const own = kind === 'mysql' && server ? mysqlArgs(server) : [];
+  const { args: own, env, secret } = accessOf(address);
   const last = kind === 'postgres' ? [] : [name];
   const call = {
     file,
     args: [...own, ...args, ...last, ...after],
     cwd: '/',
-    env: {
-      PATH,
-      LC_ALL: 'C.UTF-8',
-      ...(server && kind !== 'sqlite' ? environmentOf(kind, server) : {}),
-    },
+    env: { PATH, LC_ALL: 'C.UTF-8', ...env },
   };
   const confinement = address.confine?.(temporary);
   const child = startCutOff(call, confinement, (command, descriptors) =>
@@ -150,7 +145,7 @@ export function startTool(
       stdio: ['pipe', 'pipe', 'pipe', ...descriptors],
     }),
   );
-  return { child, file, confinement, secret: server?.password ?? '' };
+  return { child, file, confinement, secret };
 }
 
 /** Whether it is a file of SQLite that is not there: only the app, or its migration, makes it. */
