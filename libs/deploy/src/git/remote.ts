@@ -17,12 +17,7 @@ const LIST_TIMEOUT = 60_000;
 /** In MiB; a list of a million tags, 87 MB long, fits. */
 const LIST_MEMORY = 512;
 
-/** Refs as the host lists them. */
-export interface RemoteRefs {
-  readonly refs: readonly Ref[];
-  /** The repository's address as the host knows it: with or without `.git`. */
-  readonly url: string;
-}
+export type RemoteRefs = Awaited<ReturnType<typeof listRefs>>;
 
 /** The newest commit of what is followed, and its tag. */
 export type RemoteHead = NonNullable<Awaited<ReturnType<typeof headOf>>>;
@@ -39,14 +34,14 @@ export async function atAddress(source: GitSource, ask: (url: string) => Promise
 }
 
 /**
- * Lists refs of the host that match the patterns, and all tags, within `timeout` ms. Throws `repo_not_found`,
- * `code_host_error`, …
+ * Lists refs of the host that match the patterns, and all tags, within `timeout` ms. `url` is the repository's address
+ * as the host knows it: with or without `.git`. Throws `repo_not_found`, `code_host_error`, …
  */
 export async function listRefs(
   source: GitSource,
   patterns: readonly string[],
   timeout = LIST_TIMEOUT,
-): Promise<RemoteRefs> {
+) {
   const cwd = dirname(source.mirror);
   makeFolder(cwd);
   const options = { source, cwd, outside: true, timeout, memory: LIST_MEMORY };

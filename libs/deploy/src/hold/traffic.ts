@@ -28,7 +28,7 @@ import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { InstancePaths, Paths, Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { linkTo } from '../instances/current-link.ts';
-import { fileOfRelease } from '../instances/kept-file.ts';
+import { activeInstances } from '../instances/neighbours.ts';
 import { accepts } from '../instances/reach.ts';
 import { hasShares, shareNothing } from '../instances/shares.ts';
 import { letPass } from '../instances/slots.ts';
@@ -97,14 +97,11 @@ function holdable(paths: Paths, state: AppState): string[] {
   const refuse = (why: string) => new Failure('not_ready', `no request of ${app} is held: ${why}`);
   if (state.watch)
     throw refuse(`its release is being watched and would be judged by that; runner watch ${app}`);
-  const isSocket = (name: string) => {
-    const current = state.instances[name]?.current;
-    const file = current && fileOfRelease(paths, app, current);
-    const traffic = file?.instances.find((each) => each.name === name)?.traffic;
+  const names = activeInstances(paths, state).flatMap(({ instance: { name, traffic } }) => {
     const own = paths.app(app).instance(name);
-    return traffic?.type === 'socket' && liveSlot(own) !== undefined && !asleepSince(own);
-  };
-  const names = Object.keys(state.instances).filter(isSocket);
+    const isAwake = liveSlot(own) !== undefined && !asleepSince(own);
+    return traffic?.type === 'socket' && isAwake ? [name] : [];
+  });
   if (names.length === 0) throw refuse("no instance of it is active with 'traffic: socket'");
   return names;
 }

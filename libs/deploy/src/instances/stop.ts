@@ -67,10 +67,9 @@ async function stopUnfinished(op: Operation, name: string): Promise<string | und
 export function unstoppable(paths: Paths, { app, instances }: AppState): string[] {
   return Object.entries(instances).flatMap(([name, { current }]) => {
     const file = current && fileOfRelease(paths, app, current);
-    if (file?.start.type !== 'command' || file.stop !== undefined) return [];
-    return [
-      `${name} was not stopped: its .deploy.yml has no stop command; what it started may still run`,
-    ];
+    const words = 'its .deploy.yml has no stop command; what it started may still run';
+    const isLeft = file?.start.type === 'command' && file.stop === undefined;
+    return isLeft ? [`${name} was not stopped: ${words}`] : [];
   });
 }
 

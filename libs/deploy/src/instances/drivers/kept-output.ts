@@ -41,18 +41,14 @@ done`;
 
 const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 
-export interface KeptOutput {
-  /** Where the app writes; close it once it has started. */
-  readonly into: number;
-  /** The file as it was opened, for its end. */
-  readonly file: number;
-  /** Resolves when everything is written that the app has printed before its end. */
-  drained(): Promise<void>;
-  close(): void;
-}
+export type KeptOutput = ReturnType<typeof keepOutput>;
 
-/** Opens the output of an app that is about to start. Throws what keeps the file from being written. */
-export function keepOutput(path: string): KeptOutput {
+/**
+ * Opens the output of an app that is about to start: `into` is where it writes, to be closed once it has started,
+ * `file` the file as it was opened. `drained` resolves when all is written that the app has printed before its end.
+ * Throws what keeps the file from being written.
+ */
+export function keepOutput(path: string) {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
   const open = (folder: Folder) =>
     openSync(folder.path(basename(path)), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o640);
