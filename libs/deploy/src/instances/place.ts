@@ -15,17 +15,7 @@ import type { InstanceState } from '@runner/common/apps/state';
 import type { Instance, Traffic } from '@runner/common/deploy-file/instance';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { listenersOn } from '../run/listeners.ts';
-import type { Folders } from '../sandbox/mounts.ts';
 import type { Target } from './drivers/driver.ts';
-
-/** What the commands of a release in a place may write to. */
-export function foldersOf(
-  release: string,
-  { shared, dir }: InstancePaths,
-  slot: SlotName | undefined,
-): Folders {
-  return { release, shared, slot: slot && dir };
-}
 
 /** A slot of an instance, or the instance without slots, and the variables of programs in it. */
 export function placeIn(

@@ -24,7 +24,7 @@ import {
 } from './drivers/driver.ts';
 import { askTcp } from './health.ts';
 import { fileOfRelease } from './kept-file.ts';
-import { foldersOf, placeIn } from './place.ts';
+import { placeIn } from './place.ts';
 
 /** For all answers together, in milliseconds: `list` should not wait for a supervisor that hangs. */
 const PATIENCE = 2_000;
@@ -93,7 +93,8 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Supervi
     const env = { ...outerEnv, ...instance.env, ...place.env };
     const { start, health } = file;
     const release = folderOf(current.release);
-    const folders = foldersOf(release, place.paths, place.slot);
+    const { shared, dir } = place.paths;
+    const folders = { release, shared, slot: place.slot && dir };
     return [
       {
         ...place,

@@ -17,9 +17,7 @@ const BUCKETS = 20;
 export const shareFolder = ({ dir }: Pick<InstancePaths, 'dir'>) => join(dir, 'share');
 
 /** The link to the release that is tried. */
-export function nextLink({ dir }: Pick<InstancePaths, 'dir'>): string {
-  return join(dir, 'next');
-}
+const nextLink = ({ dir }: Pick<InstancePaths, 'dir'>) => join(dir, 'next');
 
 /** The names of the shares, for the configuration of a proxy. */
 export const SHARES = Array.from({ length: BUCKETS }, (_, at) => String(at).padStart(2, '0'));

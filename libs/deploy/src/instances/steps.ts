@@ -122,17 +122,13 @@ function makingWay(
       instance: name,
       isTouched: !isKept,
       run() {
-        if (isKept) throw portUsed(op, name);
-        return driverFor(target.start).stop(target);
+        if (!isKept) return driverFor(target.start).stop(target);
+        const verb = op.journal?.rollback ? 'roll back' : 'deploy';
+        const words = `switch: its port is used by ${name}: ${verb} all instances at once`;
+        throw new StepFailure('switch', words, { blame: 'operator' });
       },
     };
   });
-}
-
-function portUsed({ journal }: Operation, name: string): StepFailure {
-  const verb = journal?.rollback ? 'roll back' : 'deploy';
-  const words = `switch: its port is used by ${name}: ${verb} all instances at once`;
-  return new StepFailure('switch', words, { blame: 'operator' });
 }
 
 /** Empties the place, unless starting does that, and puts the release there. */

@@ -19,7 +19,7 @@ import type { Operation, Version } from '../journal/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { Target } from './drivers/driver.ts';
 import { fileOfRelease } from './kept-file.ts';
-import { foldersOf, freeSlot, placeIn, slotOf, startsBeside } from './place.ts';
+import { freeSlot, placeIn, slotOf, startsBeside } from './place.ts';
 
 /** What a target is made from. */
 export interface Chosen extends Version {
@@ -46,7 +46,11 @@ export function targetOf(op: Operation, chosen: Chosen): Target {
   const wanted = instance.traffic && (known ?? freeSlot(instance.traffic, whole));
   const { slot, paths, env } = placeIn(instance, whole, wanted);
   const folder = appPaths.release(release);
+  const writable = { release: folder, shared: paths.shared, slot: slot && paths.dir };
   const outerEnv = stepEnvironment(op.io.env);
+  const environment = op.app.preview ? 'preview' : environmentName(instance.name);
+  // What OpenTelemetry's libraries add to all that the app reports; values are percent-encoded.
+  const resource = `service.name=${app},service.version=${encodeURIComponent(version)},deployment.environment.name=${environment}`;
   // One for all apps would let a build of one write configuration that runs in the builds of the others.
   unlessFailure(() => makeFolder(appPaths.home, 0o700), undefined);
   // A full disk must not stop a rollback.
@@ -68,15 +72,11 @@ export function targetOf(op: Operation, chosen: Chosen): Target {
     start: file.start,
     stop: file.stop,
     confine: (profile, network, copy) =>
-      op.sandbox.confine(profile, { ...foldersOf(folder, paths, slot), network, copy }),
+      op.sandbox.confine(profile, { ...writable, network, copy }),
     env: {
       ...outerEnv,
       HOME: appPaths.home,
-      OTEL_RESOURCE_ATTRIBUTES: resourceOf(
-        app,
-        version,
-        op.app.preview ? 'preview' : environmentName(instance.name),
-      ),
+      OTEL_RESOURCE_ATTRIBUTES: resource,
       ...plain,
       ...secrets,
       ...env,
@@ -91,12 +91,6 @@ export function targetOf(op: Operation, chosen: Chosen): Target {
       ...(instance.domain !== undefined && { RUNNER_DOMAIN: instance.domain }),
     },
   };
-}
-
-/** What OpenTelemetry's libraries add to all that the app reports; values are percent-encoded. */
-function resourceOf(app: string, version: string, environment: string): string {
-  const release = encodeURIComponent(version);
-  return `service.name=${app},service.version=${release},deployment.environment.name=${environment}`;
 }
 
 /** An instance as a kept release describes it; undefined if its `.deploy.yml` cannot be read. */

@@ -60,8 +60,8 @@ function journal(target: Target<Systemd>, since: number): string {
   // By pid too: if a program ends at once, the journal does not know its user unit.
   const which = [`_SYSTEMD_${field}=${unit}`, '+', `${field}=${unit}`];
   const all = pid === undefined ? which : [...which, '+', `_PID=${pid}`];
-  const wanted = { which: [...manager(start), ...all], since, lines: JOURNAL_LINES, env };
-  const { args } = newestOf(wanted);
+  const whose = [...manager(start), ...all];
+  const { args } = newestOf({ which: whose, since, lines: JOURNAL_LINES, env });
   return redact(ask('journalctl', args, { env }).stdout);
 }
 
