@@ -16,16 +16,11 @@ export function localPort(address: string): number | undefined {
   const text = isUrl ? address : `tcp://${address}`;
   if (!URL.canParse(text)) return undefined;
   const { hostname, port, protocol } = new URL(text);
-  if (!LOCAL.test(hostname) && !ownAddresses().includes(hostname.replace(/^\[|\]$/g, '')))
-    return undefined;
+  const own = () => Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (!LOCAL.test(hostname) && !own().some(({ address: each }) => each === host)) return undefined;
   const usual = protocol === 'https:' ? 443 : 80;
   return port === '' ? (isUrl ? usual : undefined) : Number(port);
-}
-
-function ownAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap((all) =>
-    (all ?? []).map(({ address }) => address),
-  );
 }
 
 /**

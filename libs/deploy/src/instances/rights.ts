@@ -25,9 +25,10 @@ export function may({ uid, groups }: Identity, path: string, right: number): boo
     if (!found) return true;
     const shift = found.uid === uid ? 6 : groups.includes(found.gid) ? 3 : 0;
     if (((found.mode >> shift) & right) !== 0) return true;
-    const isTheirs = ({ kind, id }: AclEntry) =>
-      kind === 'user' ? id === uid : groups.includes(id);
-    return accessList(path).some((entry) => isTheirs(entry) && (entry.rights & right) !== 0);
+    return accessList(path).some(({ kind, id, rights }) => {
+      const isTheirs = kind === 'user' ? id === uid : groups.includes(id);
+      return isTheirs && (rights & right) !== 0;
+    });
   } catch (error) {
     if (systemCode(error) === 'EACCES') return true;
     throw error;
@@ -46,21 +47,14 @@ export function userName(uid: number): string {
   return line?.split(':')[0] ?? String(uid);
 }
 
-/** A named user or group in an access list. */
-interface AclEntry {
-  readonly kind: 'user' | 'group';
-  readonly id: number;
-  /** Effective ones, as in a mode. */
-  readonly rights: number;
-}
-
-function accessList(path: string): AclEntry[] {
+/** The named users and groups in an access list, with their effective rights as in a mode. */
+function accessList(path: string) {
   const args = ['--numeric', '--omit-header', '--absolute-names', '--', path];
   const { stdout } = ask('getfacl', args, { env: process.env as Record<string, string> });
   // The effective rights stand in a comment if the mask takes some away.
   const entries = stdout.matchAll(/^(user|group):(\d+):(...)(?:\s+#effective:(...))?$/gm);
   return [...entries].map(([, kind, id, granted = '---', effective = granted]) => ({
-    kind: kind as AclEntry['kind'],
+    kind,
     id: Number(id),
     rights: [...effective].reduce((sum, sign) => sum * 2 + (sign === '-' ? 0 : 1), 0),
   }));

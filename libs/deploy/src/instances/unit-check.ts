@@ -14,17 +14,10 @@ import { envFileOf, existingEnvFile } from './env-file.ts';
 import { closedAbove, type Identity } from './rights.ts';
 import { activeFile } from './target.ts';
 
-/** An instance's unit that systemd knows, and its properties by name. */
-interface LoadedUnit {
-  readonly instance: Instance;
-  readonly unit: string;
-  readonly shown: string;
-  readonly value: (name: string) => string;
-}
-
 const PROPERTIES = 'LoadState,EnvironmentFiles,User,Group,SupplementaryGroups,WorkingDirectory';
 
-function loadedUnits({ io }: Pick<Server, 'io'>, { start, instances }: DeployFile): LoadedUnit[] {
+/** The units of instances that systemd knows, and their properties by name. */
+function loadedUnits({ io }: Pick<Server, 'io'>, { start, instances }: DeployFile) {
   if (start.type !== 'systemd') return [];
   return instances.flatMap((instance) =>
     unitsOf(start.unit, instance).flatMap((unit) => {
@@ -101,7 +94,7 @@ export function closedReleases(server: Server, app: string, file: DeployFile): s
 export function identityOf(
   { io }: Pick<Server, 'io'>,
   name: string,
-  value: LoadedUnit['value'],
+  value: ReturnType<typeof shownOf>,
 ): Identity | undefined {
   const env = stepEnvironment(io.env);
   const numbers = (file: string, args: readonly string[], at: RegExp) =>
