@@ -37,10 +37,7 @@ export async function treeOf(source: GitSource, commit: string, top: readonly st
 }
 
 /** Contents of objects by id or `<commit>:<path>`, in the order given; undefined if missing. */
-export async function blobsOf(
-  source: GitSource,
-  names: readonly string[],
-): Promise<(Buffer | undefined)[]> {
+export async function blobsOf(source: GitSource, names: readonly string[]) {
   if (names.length === 0) return [];
   const input = names.map((name) => `${name}\n`).join('');
   const shown = await gitOutput(source, ['cat-file', '--batch'], { input });

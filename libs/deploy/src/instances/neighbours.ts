@@ -3,7 +3,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Paths } from '@runner/common/foundation/paths';
-import { unitsFor } from './drivers/unit-state.ts';
+import { type Startable, unitsFor } from './drivers/unit-state.ts';
 import { fileOfRelease } from './kept-file.ts';
 
 /** The instances of an app, each with the file of the release that is active in it. */
@@ -21,11 +21,7 @@ function neighboursOf(paths: Paths, app: string) {
 }
 
 /** That a unit is an active one of another app, in words. */
-export function unitOfAnother(
-  paths: Paths,
-  app: string,
-  { start, instances }: Pick<DeployFile, 'start' | 'instances'>,
-): string | undefined {
+export function unitOfAnother(paths: Paths, app: string, { start, instances }: Startable) {
   if (start.type !== 'systemd') return undefined;
   const own = unitsFor({ start, instances });
   for (const { app: other, instance, file } of neighboursOf(paths, app)) {

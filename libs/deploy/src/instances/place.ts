@@ -15,14 +15,9 @@ import type { InstanceState } from '@runner/common/apps/state';
 import type { Instance, Traffic } from '@runner/common/deploy-file/instance';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { listenersOn } from '../run/listeners.ts';
-import type { Target } from './drivers/driver.ts';
 
 /** A slot of an instance, or the instance without slots, and the variables of programs in it. */
-export function placeIn(
-  { traffic }: Instance,
-  paths: InstancePaths,
-  slot: SlotName | undefined,
-): Pick<Target, 'slot' | 'paths' | 'env'> {
+export function placeIn({ traffic }: Instance, paths: InstancePaths, slot: SlotName | undefined) {
   const own = slotPaths(paths, slot);
   if (slot === undefined || !traffic) return { slot: undefined, paths, env: {} };
   const port = portOf(traffic, slot) ?? socketIn(own.dir);
@@ -35,11 +30,7 @@ export function portOf({ ports }: Traffic, slot: SlotName): number | undefined {
 }
 
 /** The slot in which a release is: the live one, if it is in both. */
-export function slotOf(
-  slots: InstanceState['slots'],
-  live: SlotName | undefined,
-  release: string,
-): SlotName | undefined {
+export function slotOf(slots: InstanceState['slots'], live: SlotName | undefined, release: string) {
   const order = live === 'b' ? [...SLOTS].reverse() : SLOTS;
   return order.find((slot) => slots?.[slot]?.release === release);
 }

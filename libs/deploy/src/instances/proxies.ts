@@ -91,11 +91,7 @@ export function unreadable(
 }
 
 /** What keeps every proxy of this server from the sockets of an instance; empty if one reaches them. */
-export function unreachableFor(
-  all: readonly Proxy[],
-  paths: InstancePaths,
-  traffic: Traffic,
-): Obstruction[] {
+export function unreachableFor(all: readonly Proxy[], paths: InstancePaths, traffic: Traffic) {
   if (traffic.type !== 'socket') return [];
   const found = all.map((proxy) => [...closedFolders(paths, proxy), ...chrooted(paths, proxy)]);
   return found.every((each) => each.length > 0) ? found.flat() : [];

@@ -1,6 +1,5 @@
 /** Whether the supervisor of an app is available and lets runner control it, without starting anything. */
 import { spawnSync } from 'node:child_process';
-import type { DeployFile } from '@runner/common/deploy-file/read';
 import { readTextIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
@@ -10,15 +9,13 @@ import type { Blame } from '../../run/step.ts';
 import { findProgram } from '../../sandbox/probe.ts';
 import { ask } from './ask.ts';
 import { NOT_ALLOWED } from './systemd.ts';
-import { askUnit, unitsFor } from './unit-state.ts';
+import { askUnit, type Startable, unitsFor } from './unit-state.ts';
 
 /** Why a target cannot be started, and whose fault that is. */
 interface Obstacle {
   readonly words: string;
   readonly blame: Blame;
 }
-
-type Startable = Pick<DeployFile, 'start' | 'instances'>;
 
 const ofServer = (words: string): Obstacle => ({ words: `start: ${words}`, blame: 'server' });
 const notFound = (program: string) => ofServer(`${program} is not on PATH`);

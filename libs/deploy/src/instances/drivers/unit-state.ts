@@ -31,8 +31,11 @@ export function unitsOf(unit: string, { name, traffic }: Pick<Instance, 'name' |
   return traffic ? SLOTS.map((slot) => unitOf(unit, name, slot)) : [unitOf(unit, name)];
 }
 
-/** The units of the instances of a `.deploy.yml`; none unless systemd starts them. */
-export function unitsFor({ start, instances }: Pick<DeployFile, 'start' | 'instances'>): string[] {
+/** What is started: all instances of a `.deploy.yml`, or one. */
+export type Startable = Pick<DeployFile, 'start' | 'instances'>;
+
+/** The units of instances; none unless systemd starts them. */
+export function unitsFor({ start, instances }: Startable): string[] {
   return start.type === 'systemd' ? instances.flatMap((each) => unitsOf(start.unit, each)) : [];
 }
 
