@@ -77,7 +77,8 @@ export async function verifyActive(
     if (!trees.has(release))
       trees.set(release, isThere(folder) ? await treeText(folder, signal) : null);
     const tree = trees.get(release) ?? null;
-    found.push(await verified({ io, paths, app, name, current, tree, ...nothing() }, key));
+    const seen: Examined = { io, paths, app, name, current, tree, differences: [], notes: [] };
+    found.push(await verified(seen, key));
   }
   if (found.length === 0)
     throw new Failure('version_not_found', `nothing of '${app.app}' is deployed yet`);
@@ -88,8 +89,6 @@ export async function verifyActive(
     throw new Failure('locked', `another command is changing '${app.app}': try again`);
   return found;
 }
-
-const nothing = () => ({ differences: [] as Difference[], notes: [] as string[] });
 
 async function verified(seen: Examined, key: KeyObject | undefined): Promise<VerifiedInstance> {
   const { paths, app, name, current, tree, differences, notes } = seen;
