@@ -1,9 +1,9 @@
 /** A deploy that is running: who is refused, who waits, what is shown, and how it is cancelled. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run, start } from '@runner/testing/run';
+import { preloading, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
@@ -259,6 +259,41 @@ test('a cancel that comes too late says so, and the hook runs to its end', async
     assert.not.match(stderr, 'interrupted');
     assert.ok(existsSync(done));
   }
+});
+
+test('a cancel on a slow disk sends no signal to a deploy that ends meanwhile', async ({
+  world,
+}) => {
+  const folder = temporaryFolder('slow');
+  const [slow, go, hooked, done] = ['slow', 'go', 'hooked', 'done'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string, string];
+  const preload = join(folder, 'preload.cjs');
+  writeFileSync(
+    preload,
+    `const fs = require('node:fs');
+const { renameSync } = fs;
+fs.renameSync = (from, to) => {
+  renameSync(from, to);
+  if (!to.endsWith('.cancel')) return;
+  fs.writeFileSync('${slow}', '');
+  while (!fs.existsSync('${go}')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+};
+`,
+  );
+  const { build, reached, open } = gate();
+  const hook = `hooks: { post_deploy: "touch '${hooked}'; sleep 2; touch '${done}'" }`;
+  await world.push('v1', { deploy: deployFile(world.port, `${build}\n${hook}`) });
+  const deploying = world.deploy();
+  await reached();
+  const late = run('runner-cancel', ['shop'], { root: world.root, env: preloading(preload) });
+  await until(() => existsSync(slow), 'no cancel');
+  open();
+  await until(() => existsSync(hooked), 'no hook');
+  writeFileSync(go, '');
+  assert.match((await late).stdout, /^Too late: shop v1 was deployed \[/);
+  assert.not.match((await deploying).stderr, 'interrupted');
+  assert.ok(existsSync(done));
 });
 
 test('Ctrl-C ends a hook that runs after the end, also when the first one began it', async ({

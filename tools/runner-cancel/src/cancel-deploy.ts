@@ -70,9 +70,10 @@ export async function cancelDeploy(
   if (isLate) await untilRecorded(paths, app, running);
   else want(id);
   try {
-    if (!isLate && !isAmongOthers) interrupt(pid);
     // The next command may have the lock by then.
     const isIts = ({ pid: other, since }: LiveHolder) => other === pid && since === running.since;
+    const holds = liveHolder(lock);
+    if (!isLate && !isAmongOthers && holds && isIts(holds) && !holds.ending) interrupt(pid);
     for (
       let now: LiveHolder | undefined = isLate ? undefined : running;
       now && isIts(now);
