@@ -82,6 +82,26 @@ test('a query that has a result again and again is bad; a first release stays', 
   }
 });
 
+test('a query that no one answers says why, and calls nothing good', async ({ world }) => {
+  const error = 'invalid parameter "query"';
+  const server = createServer((_, response) => {
+    response.statusCode = 400;
+    response.end(JSON.stringify({ status: 'error', error }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const query = `{ for: 12s, query: { url: "${url}", expr: "a >" } }`;
+    await world.push('v1', { deploy: deployFile(world.port, `watch: ${query}\n`) });
+    assert.is((await world.deploy()).status, 0);
+    await until(isOver(world), 'the watch does not end');
+    assert.is(last(world).verdict, 'not_judged');
+    assert.match(last(world).reason, /`a >`: 0 of 0 good; status 400: invalid parameter "query"/);
+  } finally {
+    server.close();
+  }
+});
+
 test('new error lines are found, and those that were printed before are not', async ({ world }) => {
   const noisy = (line: string) =>
     deployFile(world.port).replace(

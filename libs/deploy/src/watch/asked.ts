@@ -1,7 +1,9 @@
 /** Sources that are asked and answer yes or no: the health check, a command, a query. */
 import type { WatchRules } from '@runner/common/deploy-file/watch';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import { send } from '@runner/common/http/request';
+import { harmlessLine } from '@runner/common/text/harmless';
 import { isObject, jsonObject } from '@runner/common/text/json';
 import type { Target } from '../instances/drivers/driver.ts';
 import { whatIsWrong } from '../instances/health.ts';
@@ -17,13 +19,15 @@ const AT_FIRST = { every: 100, count: 100 };
 export const EVERY = { health: 1_000, command: 10_000, query: 15_000 };
 /** Longest time for an answer of a command or a query, in ms. */
 const PATIENCE = 10_000;
+/** Characters of the error of a query that are shown. */
+const SHOWN_MAX = 160;
 
-/** What is wrong, in words; undefined if nothing is. `unknown`: no one can say. */
-type Answered = { readonly wrong: string } | 'right' | 'unknown';
+/** What is wrong, or why no one can say, in words. */
+type Answered = 'right' | { readonly wrong: string } | { readonly unknown: string };
 
 function asked(name: string, every: () => number, question: () => Promise<Answered>): WatchSource {
   const test = new SequentialTest(ASKED);
-  let last = '';
+  let [last, unknown] = ['', ''];
   return {
     name,
     get every() {
@@ -31,16 +35,19 @@ function asked(name: string, every: () => number, question: () => Promise<Answer
     },
     async look() {
       const answer = await question();
-      if (answer === 'unknown') return;
+      unknown = answer !== 'right' && 'unknown' in answer ? `; ${answer.unknown}` : '';
+      if (unknown !== '') return;
       test.add(answer === 'right' ? 0 : 1, 1);
-      if (answer !== 'right') last = answer.wrong;
+      if (answer !== 'right' && 'wrong' in answer) last = answer.wrong;
     },
     get finding() {
       return test.finding;
     },
     get words() {
       const { count, failed } = test;
-      return failed === 0 ? `${count} of ${count} good` : `${failed} of ${count} failed: ${last}`;
+      const found =
+        failed === 0 ? `${count} of ${count} good` : `${failed} of ${count} failed: ${last}`;
+      return `${found}${unknown}`;
     },
   };
 }
@@ -76,7 +83,7 @@ export function commandSource(
       const step = { stage: 'health' as const, command, cwd, env, timeout: PATIENCE, confinement };
       const { exit, output } = await tryStep(log, signal, shellStep(step));
       if (succeeded(exit)) return 'right';
-      if (exit.interrupted) return 'unknown';
+      if (exit.interrupted) return { unknown: 'it was interrupted' };
       const last = output.trim().split('\n').at(-1) ?? '';
       return { wrong: [describeExit(exit, PATIENCE), last].filter(Boolean).join(': ') };
     },
@@ -99,10 +106,17 @@ export function querySource({ query }: WatchRules, env: Env): WatchSource | unde
     `\`${query.expr}\``,
     () => EVERY.query,
     async () => {
-      const answer = await send(request).catch(() => undefined);
-      const { status, data } = jsonObject(answer?.body ?? '') ?? {};
+      const answer = await send(request).catch((error) => {
+        if (error instanceof Failure) return error;
+        throw error;
+      });
+      if (answer instanceof Failure) return { unknown: answer.message };
+      const { status, data, error } = jsonObject(answer.body) ?? {};
       const result = isObject(data) ? data.result : undefined;
-      if (status !== 'success' || !Array.isArray(result)) return 'unknown';
+      if (status !== 'success' || !Array.isArray(result))
+        return {
+          unknown: `status ${answer.status}: ${harmlessLine(String(error ?? 'no result')).slice(0, SHOWN_MAX)}`,
+        };
       if (result.length === 0) return 'right';
       return { wrong: `it has ${result.length} ${result.length === 1 ? 'result' : 'results'}` };
     },
