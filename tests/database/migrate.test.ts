@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { deployFile } from '../deploys/world.ts';
 import { own, test } from './migrate.ts';
-import { rollback, ship, sql } from './sqlite-world.ts';
+import { rollback, ship, sql, TOOL } from './sqlite-world.ts';
 
 test('what only adds is run once before the switch, and a rollback goes over it in a line', async ({
   world,
@@ -81,6 +81,32 @@ test('a URL that cannot be read is known before anything is built', async ({ wor
   const done = await world.deploy();
   assert.match(done.stderr, words);
   assert.not.match(done.stderr, /export|zz/);
+});
+
+test('that an instance uses another database, which is not migrated, is printed', async ({
+  world,
+  database,
+}) => {
+  const other = join(world.root, '../other.db');
+  sql(other, 'create table orders(id integer primary key)');
+  const file = (second: string) => `instances:
+  one: { env: { DATABASE_URL: "sqlite:${database}" } }
+  two: { env: { DATABASE_URL: "sqlite:${second}" } }
+migrate: sh migrate.sh
+`;
+  const files = { 'migrate.sh': TOOL, 'migrations/001.sql': 'create table extra(id int);' };
+  await world.push('v1', { deploy: file(database), files });
+  const same = await world.deploy();
+  assert.is(same.status, 0, same.stderr);
+  assert.not.match(same.stderr, /only the database/);
+  await world.push('v2', { deploy: file(other), files });
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+  assert.match(
+    done.stderr,
+    /only the database of one is migrated: DATABASE_URL of two leads to another; make it an app of its own\n/,
+  );
+  assert.is(sql(other, '.tables'), 'orders');
 });
 
 own.run();

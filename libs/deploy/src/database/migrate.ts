@@ -9,6 +9,7 @@ import { nextOrder } from '@runner/common/apps/order';
 import { migrationWords } from '@runner/common/apps/schema-way';
 import { requireApp } from '@runner/common/apps/store';
 import type { MigrationRules } from '@runner/common/deploy-file/migrate';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Target } from '../instances/drivers/driver.ts';
 import { changeOwnState } from '../journal/journal.ts';
@@ -50,12 +51,28 @@ const REMEMBERED = 100;
 /** Without `migrate` there is no step. `answer` is the operator's about one that was killed. */
 export function migrationSteps(
   op: Deploy,
-  target: Target | undefined,
+  [target, ...others]: readonly Target[],
   answer: KilledAnswer | undefined,
 ): Step[] {
   const rules = target?.file.migrate;
   if (!target || !rules) return [];
-  return [{ stage: 'migrate', run: () => migrate(op, target, rules, answer) }];
+  const run = () => {
+    const left = others.filter((each) => !isOnSame(target, each, rules.database));
+    const names = left.map(({ instance }) => instance.name).join(', ');
+    if (names !== '')
+      say(
+        op,
+        `only the database of ${target.instance.name} is migrated: ${rules.database} of ${names} leads to another; make it an app of its own`,
+      );
+    return migrate(op, target, rules, answer);
+  };
+  return [{ stage: 'migrate', run }];
+}
+
+/** Whether two instances use one database; what has no URL that can be read uses none. */
+function isOnSame(one: Target, other: Target, variable: string): boolean {
+  const of = (target: Target) => addressOf(target, variable).fingerprint;
+  return unlessFailure(() => of(other) === of(one), true);
 }
 
 function migrate(

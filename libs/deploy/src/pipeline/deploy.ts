@@ -168,7 +168,7 @@ async function runDeploy(
       run: async () => void probers.push(...(await observe(op, targets))),
     };
     yield* previewDatabase(op, targets[0]);
-    yield* migrationSteps(op, targets[0], migrated);
+    yield* migrationSteps(op, targets, migrated);
     const before = (target: Target) => hookSteps(op, target, 'pre_switch');
     const between = (beside: readonly Target[]) => [
       { stage: 'canary' as const, isBrief: true, run: markNow },
