@@ -1,5 +1,12 @@
 /** HOME in the sandbox: what a commit leaves there, and what it cannot. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { CACHES } from '@runner/deploy/sandbox/home';
 import { checkoutFolder } from '@runner/testing/run';
@@ -30,6 +37,16 @@ test("the operator's configuration is read and cannot be changed, and caches sta
     const current = join(world.root, 'apps/shop/instances/default/current');
     assert.is(readFileSync(join(current, 'found'), 'utf8'), '1\n2\n3\n');
     assert.is(readFileSync(join(folder, '.cargo/config.toml'), 'utf8'), '[net]\n');
+  }));
+
+test('a folder that config.yml allows in HOME is made, and stays', () =>
+  inHome(async (world, folder) => {
+    const allow = JSON.stringify({ shop: [join(folder, '.rustup')] });
+    appendFileSync(join(world.root, 'config.yml'), `sandbox: { allow: ${allow} }\n`);
+    await world.push('v1', { deploy: 'build: "mkdir -p ~/.rustup && touch ~/.rustup/kept"\n' });
+    const done = await world.deploy([], REQUIRED);
+    assert.is(done.status, 0, done.stderr);
+    assert.ok(existsSync(join(folder, '.rustup/kept')));
   }));
 
 test('a link that an earlier commit left in HOME shows nothing', () =>

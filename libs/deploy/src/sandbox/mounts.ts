@@ -1,6 +1,7 @@
 /** What a command sees of the file system: the options of bubblewrap for each profile. */
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { makeFolder } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
@@ -151,7 +152,7 @@ function ofTheUser({ paths, app, env }: Confined): string[] {
  * The root is empty but for some folders of the app. It reads all its releases and instances, and cannot
  * replace a folder in them by a link: runner, and the next build, would follow it.
  */
-function root(profile: Profile, { paths, app, scratch }: SandboxSubject, folders: Folders) {
+function root(profile: Profile, { paths, app, allow, scratch }: SandboxSubject, folders: Folders) {
   const isBuild = profile === 'build';
   const { dir, home, releases, instances } = paths.app(app);
   const real = realOr(paths.root);
@@ -165,6 +166,9 @@ function root(profile: Profile, { paths, app, scratch }: SandboxSubject, folders
   const more = [slot, folders.copy].filter((each) => each !== undefined);
   const own = [folders.release, folders.shared, ...more];
   for (const folder of [...own, home]) refuseDetour({ paths, app }, folder);
+  // What is allowed in HOME is a folder, which no one needs to make first.
+  for (const path of allow.filter((each) => isWithin(at(home), each)))
+    orElse(() => makeFolder(path, 0o700), undefined);
   return [
     ...empty(real),
     ...elsewhere.flatMap(empty),
