@@ -37,6 +37,10 @@ test('a deploy that needs an approval is refused, planned, approved, and applied
       root,
     });
     assert.is(approved.status, 0);
+    const wanted = world.events().find(({ event_type: kind }) => kind === 'ApprovalWanted');
+    assert.match(String(wanted?.reason), /^deploy, 1 commit by .+, waits for approval p-/);
+    const stop = await run('runner-plan', ['stop', 'shop', '--reason', 'a new disk'], { root });
+    assert.match(stop.stdout, /^ {2}reason: +a new disk$/m);
     const applied = await run('runner-apply', [id, '--json'], { root });
     assert.is(applied.status, 0);
     assert.is(await world.page(), 'v2');

@@ -75,6 +75,7 @@ export function planText(view: PlanView, style: Style, { io }: { io: { now(): Da
   );
   const rows: PlanRow[] = [
     ...moves,
+    ...labelled('reason:', view.reason ? [view.reason] : []),
     ...(commit ? [['commit:', commit] as PlanRow] : []),
     ...(changes
       ? labelled('commits:', [

@@ -1,13 +1,14 @@
 /** Announcing that a plan waits for approvals. */
 import { approveWords, problemWords, type StoredPlan, waitsWords } from '@runner/common/apps/plans';
 import { requireApp } from '@runner/common/apps/store';
+import { counted } from '@runner/common/text/words';
 import { type Announcing, type AppChange, announcingChange } from '../alerts/announce.ts';
 
 /** The record that a plan waits; it shows the chats what to type: a chat is not an authority. */
 export function wantedChange(announcing: Announcing, stored: StoredPlan): AppChange {
   const { id, app, verb, version, by, summary } = stored.plan;
   const { count = null, authors = [] } = summary.changes ?? {};
-  const brings = count === null ? '' : `, ${count} commits by ${authors.join(', ')}`;
+  const brings = count === null ? '' : `, ${counted(count, 'commit')} by ${authors.join(', ')}`;
   const next = problemWords(stored) ? '' : `: ${approveWords(stored)}`;
   const reason = `${verb}${brings}, ${waitsWords(stored)}${next}`;
   const change = { event_type: 'ApprovalWanted' as const, version, plan: id, user: by, reason };
