@@ -1,5 +1,6 @@
 /** What all viewers see: read once a second for all of them, while there are any. */
 import type { ServerResponse } from 'node:http';
+import { missingRoot } from '@runner/common/apps/store';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { viewersView } from '@runner/common/apps/viewed';
 import { Failure } from '@runner/common/foundation/failure';
@@ -155,6 +156,8 @@ export class Live {
   async #readAll(): Promise<SeenSnapshot> {
     const { io, paths } = this.#server;
     try {
+      const missing = missingRoot(paths);
+      if (missing) throw new Failure('file_unreadable', missing);
       const now = await snapshotOf(paths, (apps) => viewersView(apps, io.now()));
       const clean = new Map<string, AppSummary>();
       for (const app of now.apps) {

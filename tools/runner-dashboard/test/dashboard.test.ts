@@ -1,6 +1,13 @@
 /** The page: what it shows, that it is live, and that it cannot write. */
 
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -116,8 +123,23 @@ shared(
       async () => (await ask(port, '/app/site')).text.includes('cannot read'),
       'it does not say that no app can be read',
     );
+    renameSync(paths.root, `${paths.root}.away`);
+    await until(
+      async () => (await ask(port, '/')).text.includes(' does not exist (file_unreadable)'),
+      'a root that is gone is taken for one without apps',
+    );
   },
 );
+
+shared('logs that cannot be read are not taken for none', async () => {
+  const paths = makeEyesRoot(3, true);
+  chmodSync(join(paths.root, 'logs'), 0o700);
+  const { port } = await startDashboard(paths.root);
+  const { text } = await ask(port, '/app/shop');
+  assert.match(text, /id="log"[\s\S]*cannot read \S+Dep10y1d\.log: permission denied/);
+  assert.match(text, /id="deploys"[\s\S]*cannot read [\s\S]*permission denied/);
+  assert.not.match(text, 'No deploys');
+});
 
 shared('only GET and HEAD are answered, and HEAD without a page', async () => {
   const { port } = await startDashboard(makeEyesRoot(3, true).root);

@@ -2,7 +2,7 @@
 import { closeSync, fstatSync } from 'node:fs';
 import { openLog } from '@runner/common/audit/files';
 import { readRange } from '@runner/common/files/read';
-import { orElse } from '@runner/common/foundation/attempt';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Redact, SecretSources } from '@runner/common/redaction/known-secrets';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { withoutPictures } from '@runner/common/text/pictures';
@@ -26,11 +26,20 @@ export class LogTails {
     this.#place = place;
   }
 
-  /** The last lines, redacted and without escapes; none without a log. */
+  /** The last lines, redacted and without escapes; none without a log; of one that cannot be read, why. */
   async linesOf(app: string, deployId: string, count: number): Promise<readonly string[]> {
     // It comes from a file: it must not lead out of the folder.
     if (!/^[\w-]{1,64}$/.test(deployId)) return [];
-    const fd = orElse(() => openLog(this.#place.paths.deployLog(app, deployId)), undefined);
+    try {
+      return await this.#linesOf(app, deployId, count);
+    } catch (error) {
+      if (error instanceof Failure) return [error.message];
+      throw error;
+    }
+  }
+
+  async #linesOf(app: string, deployId: string, count: number): Promise<readonly string[]> {
+    const fd = openLog(this.#place.paths.deployLog(app, deployId));
     if (fd === undefined) return [];
     try {
       const { size, mtimeMs } = fstatSync(fd);

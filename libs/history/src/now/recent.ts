@@ -1,6 +1,7 @@
 /** The newest deploys of an app, read again only when the audit log has changed. Appends nothing. */
 import { statSync } from 'node:fs';
 import { Unread } from '@runner/common/audit/files';
+import { isClosed } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { SecretSources } from '@runner/common/redaction/known-secrets';
@@ -39,8 +40,9 @@ export class RecentDeploys {
   async #rowsOf(app: string, running: string | undefined): Promise<readonly HistoryRow[]> {
     const { auditLog } = this.#place.paths;
     const stat = orElse(() => statSync(auditLog), undefined);
-    if (!stat) return [];
-    const of = `${stat.ino} ${stat.size} ${running}`;
+    // Of a closed folder, what opens the log says why.
+    if (!stat && !isClosed(auditLog)) return [];
+    const of = `${stat?.ino} ${stat?.size} ${running}`;
     const kept = this.#kept.get(app);
     if (kept?.of === of) return kept.rows;
     const cleaner = new RecordCleaner(this.#place);
