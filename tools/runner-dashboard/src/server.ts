@@ -113,7 +113,8 @@ async function answer(
       return send(405, messagePage('Only GET and HEAD'));
     }
     // Another name that leads to this address is a page elsewhere that wants to read this one.
-    if (isForeign(incoming)) return send(421, messagePage('Ask for it by its own address'));
+    if (isForeign(incoming))
+      return send(421, messagePage('Open it as localhost; a proxy needs --listen unix:/path'));
     const path = TARGET.exec(incoming.url ?? '')?.groups?.path ?? '';
     const place = PLACE.exec(path)?.groups;
     const page = place && (await live.page(place.app));
