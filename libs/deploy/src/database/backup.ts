@@ -94,8 +94,9 @@ async function write(op: Operation, { address, timeout }: BackupSource): Promise
   try {
     await dumpTo(op, address, { signal: op.signal, timeout, output: save });
     const read = createHash('sha256');
-    for await (const _ of hashing(openBackup(op, address, deployId), read));
-    if (written.digest('hex') !== read.digest('hex'))
+    let isEmpty = true;
+    for await (const _ of hashing(openBackup(op, address, deployId), read)) isEmpty = false;
+    if (isEmpty || written.digest('hex') !== read.digest('hex'))
       throw new Failure('backup_unreadable', 'the backup cannot be read back as it was written');
     return bytes;
   } catch (error) {

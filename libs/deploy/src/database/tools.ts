@@ -65,6 +65,14 @@ async function feed({ stdin }: ChildProcess, input: ToolWords['input']): Promise
   stdin.end();
 }
 
+/** Once a child has exited, Node throws away what no one has begun to read. */
+function readAtOnce(stdout: Readable): Readable {
+  const pass = new PassThrough();
+  // An error is the reader's.
+  pipeline(stdout, pass).catch(() => {});
+  return pass;
+}
+
 function collected(
   { child, file, confinement }: ReturnType<typeof startTool>,
   input: ToolWords['input'],
@@ -82,7 +90,7 @@ function collected(
   limits.signal?.addEventListener('abort', abort, { once: true });
   if (limits.signal?.aborted) abort();
   const fed = feed(child, input).catch(kill);
-  const taken = limits.output?.(child.stdout as Readable).catch(kill);
+  const taken = limits.output?.(readAtOnce(child.stdout as Readable)).catch(kill);
   if (!taken)
     child.stdout?.on('data', (chunk: Buffer) => {
       size += chunk.length;

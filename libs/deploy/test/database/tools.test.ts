@@ -1,0 +1,29 @@
+/** What a database's own tools print. */
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { databaseAddress } from '@runner/deploy/database/address';
+import { runTool } from '@runner/deploy/database/tools';
+import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const own = suite('tools of databases');
+const test = spawnSync('sqlite3', ['-version']).status === 0 ? own : own.skip;
+
+test('what a tool prints is taken whole, also if it has ended before the first byte is asked for', async () => {
+  const path = join(temporaryFolder('tools'), 'shop.db');
+  writeFileSync(path, '');
+  let text = '';
+  const output = async (bytes: AsyncIterable<Uint8Array>) => {
+    // As a backup does that prepares its encryption first.
+    await sleep(1_000);
+    for await (const chunk of bytes) text += Buffer.from(chunk).toString();
+  };
+  const words = { args: ['-batch'], input: "select 'all of it';\n" };
+  await runTool(databaseAddress(`sqlite:${path}`, '/'), 'client', words, { output });
+  assert.is(text, 'all of it\n');
+});
+
+own.run();
