@@ -1,4 +1,5 @@
 /** The ways back over a migration: a backup, a version that was tried, and what no version needs any more. */
+import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 import { rollback, ship, sql } from './sqlite-world.ts';
 import { own, test } from './way-back.ts';
@@ -46,6 +47,25 @@ test('one printed line brings version and database back, and one undoes it', asy
   const undone = await rollback(world, '--to', 'v2', '--database', undo.trim());
   assert.is(undone.status, 0, undone.stderr);
   assert.equal([await world.page(), sql(database, 'select * from orders')], ['v2', '1|10\n2|20']);
+});
+
+test('a backup of what the variable does not lead to any more stops nothing', async ({
+  world,
+  database,
+}) => {
+  const { root } = world;
+  const more = ', backup: auto';
+  await ship({ world, database, version: 'v1', more });
+  const migrations = { '001': 'alter table orders drop column note;' };
+  await ship({ world, database, version: 'v2', migrations, more });
+  const [{ deploy_id: id = '' } = {}] = world.state().database_backups as { deploy_id: string }[];
+  const set = ['set', 'shop', 'DATABASE_URL', '--file', '-'];
+  await run('runner-env', set, { root, stdin: `sqlite:${database}.new` });
+  const refused = await rollback(world, '--to', 'v1', '--database', id);
+  assert.is(refused.status, 1);
+  assert.match(refused.stderr, /migrate: DATABASE_URL leads to another database now\n/);
+  assert.not.match(refused.stderr, /stop default/);
+  assert.is(await world.page(), 'v2');
 });
 
 own.run();

@@ -52,13 +52,19 @@ export function requireBackup(paths: Paths, app: AppState, id: string): Database
 /** The steps before the version is started. What the database was until now is backed up first. */
 export function restoreSteps(op: Operation, target: Target, to: Version, id: string): Step[] {
   const backup = requireBackup(op.paths, op.app, id);
+  // Before anything is stopped.
+  const look: Step = {
+    stage: 'migrate',
+    isBrief: true,
+    run: async () => void placeOf(target, backup),
+  };
   const stops = Object.entries(op.app.instances).flatMap(([name, { current }]): Step[] => {
     const running = current && keptTarget(uninterrupted(op), name, current);
     if (!running) return [];
     const run = () => stopAllOf(uninterrupted(op), name, running);
     return [{ stage: 'switch', title: `stop ${name}`, instance: name, isTouched: true, run }];
   });
-  return [...stops, { stage: 'migrate', run: () => restore(op, target, to, backup) }];
+  return [look, ...stops, { stage: 'migrate', run: () => restore(op, target, to, backup) }];
 }
 
 async function restore(
@@ -119,15 +125,22 @@ export async function undoRestore(
   await onDatabase(op, target, backup, (source) => replace(op, source, { to, backup }));
 }
 
+/** Where a backup belongs. Throws a StepFailure if the variable leads elsewhere now. */
+function placeOf(target: Target, { variable, database }: DatabaseBackup) {
+  const address = addressOf(target, variable);
+  if (address.fingerprint === database) return address;
+  throw refused(`${variable} leads to another database now`);
+}
+
 /** Throws a StepFailure. */
 async function onDatabase(
   op: Operation,
   target: Target,
-  { variable, database }: DatabaseBackup,
+  backup: DatabaseBackup,
   body: (source: BackupSource) => Promise<void>,
 ): Promise<void> {
-  const address = addressOf(target, variable);
-  if (address.fingerprint !== database) throw refused(`${variable} leads to another database now`);
+  const { variable } = backup;
+  const address = placeOf(target, backup);
   const source = { address, variable, timeout: PATIENCE };
   await underDatabaseLock(op, address, PATIENCE, () => body(source));
 }

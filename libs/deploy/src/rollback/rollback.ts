@@ -121,8 +121,10 @@ export async function rollBack(
     const [target] = targets;
     yield* givingWay(op);
     if (target && database !== undefined) {
+      const [look, ...others] = restoreSteps(op, target, to, database);
+      yield* look ? [look] : [];
       yield* endingJobs(op);
-      yield* restoreSteps(op, target, to, database);
+      yield* others;
     }
     yield* activation(op, targets, wayOf(moves));
   }
