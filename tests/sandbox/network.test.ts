@@ -54,10 +54,14 @@ test('after a failed build on_failure has its list, and new caches stay; what wa
     const cache = 'mkdir ~/.pnpm-store && touch ~/.pnpm-store/a';
     const network = ['a.example.org'];
     const build = JSON.stringify({ run: [cache, `${evil} || true`, evil], network });
-    const hooks = JSON.stringify({ on_failure: 'touch $RUNNER_SHARED/ran', network });
-    await world.push('v1', { deploy: `build: ${build}\nhooks: ${hooks}\n` });
+    const registry = 'https://registry.example.org/';
+    const on_failure = `touch $RUNNER_SHARED/ran; ${ask(registry)}`;
+    const hooks = JSON.stringify({ on_failure, network: ['npm'] });
+    const env = `instances: { default: { env: { npm_config_registry: "${registry}" } } }\n`;
+    await world.push('v1', { deploy: `build: ${build}\nhooks: ${hooks}\n${env}` });
     const done = await world.deploy([], REQUIRED);
     assert.match(done.stderr, /^ {2}it may not reach evil\.example\.org /m);
+    assert.match(done.stderr, /^runner deploy: hook: .*; there is no address of registry\.exa/m);
     const app = join(world.root, 'apps/shop');
     assert.ok(existsSync(join(app, 'instances/default/shared/ran')), done.stderr);
     assert.ok(existsSync(join(app, 'home/.pnpm-store/a')));

@@ -71,6 +71,7 @@ export async function runHookAnyway(
   try {
     for (const { title, run } of steps) await reported(op.reporter, title, run);
   } catch (error) {
-    op.reporter.note(`${words}${asStepFailure(error, 'hook').message}`);
+    const { message, seen } = asStepFailure(error, 'hook');
+    op.reporter.note([`${words}${message}`, ...(seen === undefined ? [] : [seen])].join('; '));
   }
 }

@@ -12,6 +12,7 @@ import {
 } from '@runner/common/config/network';
 import { buildLimitsOf, networkCeiling } from '@runner/common/config/sandbox';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
+import { isThere } from '@runner/common/files/read';
 import { listed } from '@runner/common/text/words';
 import { type Access, accessOf } from '../guard/access.ts';
 import { HostGuard } from '../guard/guard.ts';
@@ -68,7 +69,7 @@ export function networkOf(op: Operation, request: NetworkRequest) {
   const access = accessOf(limits, op.network, (list, whose) => {
     const isOwn = whose === 'commit';
     const where = isOwn
-      ? { cwd: folders.release, env }
+      ? { cwd: isThere(folders.release) ? folders.release : '/', env }
       : { cwd: '/', env: { ...outerEnv, HOME: home } };
     return rulesOf(list, {
       folders: isOwn ? [folders.release, home] : [home],
