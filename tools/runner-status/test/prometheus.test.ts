@@ -1,5 +1,5 @@
 /** The gauges, and what the alert rules and the dashboard of the documentation name. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { distFolder, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -84,6 +84,17 @@ test('the gauges are in the text format of Prometheus, and hold what the state s
   assert.match(bad.stderr, 'state_malformed');
   const shown = await run('runner-status', ['shop'], { root });
   assert.match(shown.stdout, /certificates: {2}shop\.example\.org until 2030-01-01/);
+});
+
+test('the rule NoBackup is also for a server that has never made a backup, which has no gauge of one', async () => {
+  const root = makeRoot();
+  rmSync(join(root, 'logs/last-backup'));
+  const { stdout } = await run('runner-status', ['--prometheus', '--offline'], { root });
+  assert.not.match(stdout, /^runner_last_backup_timestamp_seconds/m);
+  assert.match(stdout, /^runner_unreadable_apps 0$/m);
+  const rules = readFileSync(join(distFolder(), '../docs/monitoring/alerts.yml'), 'utf8');
+  const unless = 'runner_unreadable_apps unless on (instance) runner_last_backup_timestamp_seconds';
+  assert.match(rules, `or (${unless})`);
 });
 
 test('every metric of the alert rules and the dashboard is printed', async () => {
