@@ -1,15 +1,10 @@
 /** Which channels config.yml makes active, and what is printed about one that it disables. */
 import { join } from 'node:path';
 import { type Ended, run } from '@runner/testing/run';
-import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BOT_TOKEN, type Chats, configOf, event, startChats } from './chats.ts';
+import { BOT_TOKEN, chats, chatsSuite, configOf, event } from './chats.ts';
 
-let chats: Chats;
-test.before.each(async () => {
-  chats = await startChats();
-});
-test.after.each(() => chats.close());
+const test = chatsSuite();
 
 const status = (args: readonly string[]): Promise<Ended> =>
   run('runner-notify', ['status', ...args], { root: chats.root });

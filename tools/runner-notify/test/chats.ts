@@ -9,6 +9,7 @@ import { type Ended, type RunOptions, run } from '@runner/testing/run';
 import { type Slack, startSlack } from '@runner/testing/slack';
 import { startTelegram, type Telegram } from '@runner/testing/telegram';
 import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
 
 export const BOT_TOKEN = '123456789:AAE-bOwk6ad9r_QXMENQjcrGbqCr4Kbotte';
 /** More digits than 32 bits hold. */
@@ -139,4 +140,18 @@ export function event(kind: string, fields: Readonly<Record<string, unknown>> = 
     deploy_id: 'a1b2c3d4',
     ...fields,
   };
+}
+
+/** Those of the test that runs. */
+export let chats: Chats;
+
+/** A suite of tests each of which has chats; `which` of configOf. */
+export function chatsSuite(which?: string) {
+  const test = suite();
+  test.before.each(async () => {
+    chats = await startChats();
+    if (which !== undefined) chats.configure(configOf(chats.bot, chats.hook, which));
+  });
+  test.after.each(() => chats.close());
+  return test;
 }

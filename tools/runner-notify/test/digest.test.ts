@@ -2,15 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
-import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Chats, configOf, event, startChats } from './chats.ts';
+import { chats, chatsSuite, configOf, event } from './chats.ts';
 
-let chats: Chats;
-test.before.each(async () => {
-  chats = await startChats();
-});
-test.after.each(() => chats.close());
+const test = chatsSuite();
 
 const digest = (args: readonly string[] = []) =>
   run('runner-notify', ['digest', ...args], { root: chats.root });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { refusals } from '@runner/testing/telegram';
 import { tree } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
-import { event, waitOnly } from './chats.ts';
-import { chats, flush, flushSuite, only, queued } from './flush.ts';
+import { chats, chatsSuite, event, waitOnly } from './chats.ts';
+import { flush, only, queued } from './flush.ts';
 
-const test = flushSuite();
+const test = chatsSuite();
 
 const deploy = (number: number) => event('DeployStarted', { deploy_id: `deploy0${number}` });
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { start } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { event } from './chats.ts';
-import { chats, flush, flushSuite, only, queued } from './flush.ts';
+import { chats, chatsSuite, event } from './chats.ts';
+import { flush, only, queued } from './flush.ts';
 
-const test = flushSuite();
+const test = chatsSuite();
 
 test('a restart with messages queued: flush delivers them in order, and then is quiet', async () => {
   only('d');

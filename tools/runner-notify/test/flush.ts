@@ -2,10 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
-import { suite } from 'uvu';
-import { type Chats, configOf, startChats } from './chats.ts';
-
-export let chats: Chats;
+import { chats, configOf } from './chats.ts';
 
 export const flush = (...args: string[]) =>
   run('runner-notify', ['flush', ...args], { root: chats.root });
@@ -14,12 +11,3 @@ export const queued = () =>
   readdirSync(join(chats.root, 'spool/notify')).filter((name) => /-.*\.json$/.test(name)).length;
 
 export const only = (which: string) => chats.configure(configOf(chats.bot, chats.hook, which));
-
-export function flushSuite(name = '') {
-  const test = suite(name);
-  test.before.each(async () => {
-    chats = await startChats();
-  });
-  test.after.each(() => chats.close());
-  return test;
-}

@@ -2,19 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
-import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BOT_TOKEN, CHAT_ID, type Chats, startChats } from './chats.ts';
+import { BOT_TOKEN, CHAT_ID, chats, chatsSuite } from './chats.ts';
 
 const commands = readFileSync(join(__dirname, '../../docs/commands.md'), 'utf8');
 const [page = ''] =
   /\n## runner notify setup\n[\s\S]*\n## runner notify digest\n/.exec(commands) ?? [];
 
-let chats: Chats;
-test.before.each(async () => {
-  chats = await startChats();
-});
-test.after.each(() => chats.close());
+const test = chatsSuite();
 
 /** Names of all fields of a value, nested ones too. */
 function namesOf(value: unknown): string[] {

@@ -1,9 +1,9 @@
 import { startOnTerminal } from '@runner/testing/terminal';
 import * as assert from 'uvu/assert';
-import { configOf, event } from './chats.ts';
-import { chats, preview, previewCommandSuite, records } from './preview-command.ts';
+import { chats, chatsSuite, configOf, event } from './chats.ts';
+import { preview, records } from './preview-command.ts';
 
-const test = previewCommandSuite();
+const test = chatsSuite();
 
 test('on a terminal it shows the samples without waiting for input', async () => {
   const session = startOnTerminal('runner-notify', ['preview', '--channel', 'discord'], {

@@ -1,10 +1,10 @@
 import { findSecret } from '@runner/testing/secret-search';
 import { tree } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
-import { CHAT_ID, configOf, event } from './chats.ts';
-import { chats, preview, previewCommandSuite, records } from './preview-command.ts';
+import { CHAT_ID, chats, chatsSuite, configOf, event } from './chats.ts';
+import { preview, records } from './preview-command.ts';
 
-const test = previewCommandSuite();
+const test = chatsSuite();
 
 test('a preview of records is exactly what send sends', async () => {
   const lines = [

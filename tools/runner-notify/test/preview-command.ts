@@ -1,9 +1,6 @@
 /** What the short and the long tests of preview command share. */
 import { type RunOptions, run } from '@runner/testing/run';
-import { suite } from 'uvu';
-import { type Chats, startChats } from './chats.ts';
-
-export let chats: Chats;
+import { chats } from './chats.ts';
 
 export const preview = (args: readonly string[] = [], options: RunOptions = {}) =>
   run('runner-notify', ['preview', ...args], { root: chats.root, ...options });
@@ -13,12 +10,3 @@ export const records = (text: string) =>
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
-
-export function previewCommandSuite(name = '') {
-  const test = suite(name);
-  test.before.each(async () => {
-    chats = await startChats();
-  });
-  test.after.each(() => chats.close());
-  return test;
-}

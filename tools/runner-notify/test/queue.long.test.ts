@@ -5,10 +5,10 @@ import { preloading, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { event } from './chats.ts';
-import { chats, flush, messages, queue, queueSuite, waitingAndDead } from './queue.ts';
+import { chats, chatsSuite, event } from './chats.ts';
+import { flush, messages, queue, waitingAndDead } from './queue.ts';
 
-const test = queueSuite();
+const test = chatsSuite('d');
 
 test('JSON has every field of a message, and show adds the event', async () => {
   const { waiting } = await waitingAndDead();

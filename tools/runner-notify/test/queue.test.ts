@@ -1,9 +1,9 @@
 import { tree } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
-import { event } from './chats.ts';
-import { chats, flush, messages, queue, queueSuite, waitingAndDead } from './queue.ts';
+import { chats, chatsSuite, event } from './chats.ts';
+import { flush, messages, queue, waitingAndDead } from './queue.ts';
 
-const test = queueSuite();
+const test = chatsSuite('d');
 
 test('an empty queue is reported, and nothing is created', async () => {
   const before = tree(chats.root);

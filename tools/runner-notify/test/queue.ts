@@ -1,10 +1,7 @@
 /** What the short and the long tests of queue share. */
 import { run } from '@runner/testing/run';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Chats, configOf, event, startChats } from './chats.ts';
-
-export let chats: Chats;
+import { chats, event } from './chats.ts';
 
 export const queue = (...args: string[]) =>
   run('runner-notify', ['queue', ...args], { root: chats.root });
@@ -26,14 +23,4 @@ export async function waitingAndDead(): Promise<{ waiting: string; dead: string 
   await chats.send([event('DeployStarted'), other], ['--wait', '0']);
   const [waiting, dead] = (await messages('list')).map(({ id }) => String(id));
   return { waiting: waiting ?? '', dead: dead ?? '' };
-}
-
-export function queueSuite(name = '') {
-  const test = suite(name);
-  test.before.each(async () => {
-    chats = await startChats();
-    chats.configure(configOf(chats.bot, chats.hook, 'd'));
-  });
-  test.after.each(() => chats.close());
-  return test;
 }

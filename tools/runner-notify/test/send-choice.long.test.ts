@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert';
-import { configOf, event, registerApp } from './chats.ts';
-import { chats, sendChoiceSuite, TOLD } from './send-choice.ts';
+import { chats, chatsSuite, configOf, event, registerApp } from './chats.ts';
+import { TOLD } from './send-choice.ts';
 
-const test = sendChoiceSuite();
+const test = chatsSuite();
 
 /** Which channels are set up, the global `channel`, `.deploy.yml`, `--channel`, and which channels are used. */
 const CASES: readonly (readonly [string, string, string | null | undefined, string, string])[] = [

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { event, registerApp } from './chats.ts';
-import { chats, sendChoiceSuite, TOLD } from './send-choice.ts';
+import { chats, chatsSuite, event, registerApp } from './chats.ts';
+import { TOLD } from './send-choice.ts';
 
-const test = sendChoiceSuite();
+const test = chatsSuite();
 
 test('an app that is not registered is announced everywhere', async () => {
   registerApp(chats.root, 'shop', 'keep: 3\n', 'prod-1');

@@ -1,17 +1,1 @@
-/** What the short and the long tests of send choice share. */
-
-import { suite } from 'uvu';
-import { type Chats, startChats } from './chats.ts';
-
-export let chats: Chats;
-
 export const TOLD = 'the message goes to every active channel';
-
-export function sendChoiceSuite(name = '') {
-  const test = suite(name);
-  test.before.each(async () => {
-    chats = await startChats();
-  });
-  test.after.each(() => chats.close());
-  return test;
-}

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { CHAT_ID, configOf, event } from './chats.ts';
-import { chats, FAILURE, ROLLBACK, sendMessagesSuite } from './send-messages.ts';
+import { CHAT_ID, chats, chatsSuite, configOf, event } from './chats.ts';
+import { FAILURE, ROLLBACK } from './send-messages.ts';
 
-const test = sendMessagesSuite();
+const test = chatsSuite();
 
 test('a long error makes two messages in each channel, the second with the whole log', async () => {
   const error = `build: \`make\` exited with status 2\n${'compiling\n'.repeat(90)}a.c:1:1: error: no such thing`;

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert';
-import { CHAT_ID, configOf, event } from './chats.ts';
-import { chats, FAILURE, ROLLBACK, sendMessagesSuite } from './send-messages.ts';
+import { CHAT_ID, chats, chatsSuite, configOf, event } from './chats.ts';
+import { FAILURE, ROLLBACK } from './send-messages.ts';
 
-const test = sendMessagesSuite();
+const test = chatsSuite();
 
 const telegramPayload = (text: string) => ({
   chat_id: String(CHAT_ID),

@@ -5,16 +5,10 @@ import { findSecret } from '@runner/testing/secret-search';
 import { refusals } from '@runner/testing/telegram';
 import { tree } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
-import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BOT_TOKEN, type Chats, configOf, event, startChats, waitOnly } from './chats.ts';
+import { BOT_TOKEN, chats, chatsSuite, configOf, event, startChats, waitOnly } from './chats.ts';
 
-let chats: Chats;
-test.before.each(async () => {
-  chats = await startChats();
-  chats.configure(configOf(chats.bot, chats.hook, 'd'));
-});
-test.after.each(() => chats.close());
+const test = chatsSuite('d');
 
 const spool = () => join(chats.root, 'spool/notify');
 const queued = () => readdirSync(spool()).filter((name) => /-.*\.json$/.test(name));

@@ -4,16 +4,10 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporaryFolder } from '@runner/testing/temp';
-import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Chats, configOf, event, startChats } from './chats.ts';
+import { chats, chatsSuite, event } from './chats.ts';
 
-let chats: Chats;
-test.before.each(async () => {
-  chats = await startChats();
-  chats.configure(configOf(chats.bot, chats.hook, 'd'));
-});
-test.after.each(() => chats.close());
+const test = chatsSuite('d');
 
 /** Changes fields of a file of the spool. */
 const change = (name: string, fields: Readonly<Record<string, unknown>>) => {

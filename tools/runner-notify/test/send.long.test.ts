@@ -1,10 +1,9 @@
 import { shell } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
-import { BOT_TOKEN, CHAT_ID, event } from './chats.ts';
-import { chats, sendSuite } from './send.ts';
+import { BOT_TOKEN, CHAT_ID, chats, chatsSuite, event } from './chats.ts';
 
-const test = sendSuite();
+const test = chatsSuite();
 
 test('what audit emit prints is announced in a pipeline of the shell', async () => {
   const ended = await shell(

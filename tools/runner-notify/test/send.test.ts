@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import { run, shell, start } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
-import { event } from './chats.ts';
-import { chats, sendSuite } from './send.ts';
+import { chats, chatsSuite, event } from './chats.ts';
 
-const test = sendSuite();
+const test = chatsSuite();
 
 test('records are announced as they arrive, while the input stays open', async () => {
   const running = start('runner-notify', ['send'], { root: chats.root });

@@ -2,17 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Chats, event, startChats } from './chats.ts';
+import { chats, chatsSuite, event } from './chats.ts';
 
 const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
 
-let chats: Chats;
-test.before.each(async () => {
-  chats = await startChats();
-});
-test.after.each(() => chats.close());
+const test = chatsSuite();
 
 /** Announces a record on a root of 64 KiB that `fill` has filled, in a mount namespace of its own. */
 function sendOn(fill: string, args: string) {

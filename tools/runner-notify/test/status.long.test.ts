@@ -5,10 +5,10 @@ import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
 import { run, shellWord } from '@runner/testing/run';
 import { runOnTerminal } from '@runner/testing/terminal';
 import * as assert from 'uvu/assert';
-import { BOT_TOKEN, CHAT_ID, configOf, event } from './chats.ts';
-import { chats, status, statusSuite } from './status.ts';
+import { BOT_TOKEN, CHAT_ID, chats, chatsSuite, configOf, event } from './chats.ts';
+import { status } from './status.ts';
 
-const test = statusSuite();
+const test = chatsSuite();
 
 for (const [what, prepare, words] of [
   ['a revoked token', () => chats.bot.revoke(), '✘ Telegram: Unauthorized (getMe, 401)'],

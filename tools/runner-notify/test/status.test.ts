@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert';
-import { CHAT_ID, configOf } from './chats.ts';
-import { chats, status, statusSuite } from './status.ts';
+import { CHAT_ID, chats, chatsSuite, configOf } from './chats.ts';
+import { status } from './status.ts';
 
-const test = statusSuite();
+const test = chatsSuite();
 
 const webhookId = () => chats.hook.webhook.split('/').at(-2) as string;
 

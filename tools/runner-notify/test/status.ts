@@ -2,11 +2,8 @@
 import { type Ended, run } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
 import { tree } from '@runner/testing/temp';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BOT_TOKEN, type Chats, startChats } from './chats.ts';
-
-export let chats: Chats;
+import { BOT_TOKEN, chats } from './chats.ts';
 
 export async function status(args: readonly string[] = []): Promise<Ended> {
   const before = tree(chats.root);
@@ -15,13 +12,4 @@ export async function status(args: readonly string[] = []): Promise<Ended> {
   for (const secret of [BOT_TOKEN, BOT_TOKEN.split(':')[1] as string, chats.hook.token])
     assert.equal(findSecret(ended.stdout + ended.stderr, secret), []);
   return ended;
-}
-
-export function statusSuite(name = '') {
-  const test = suite(name);
-  test.before.each(async () => {
-    chats = await startChats();
-  });
-  test.after.each(() => chats.close());
-  return test;
 }

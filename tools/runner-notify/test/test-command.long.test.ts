@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
 import { refusals as botRefusals } from '@runner/testing/telegram';
 import * as assert from 'uvu/assert';
-import { CHAT_ID, configOf } from './chats.ts';
-import { chats, testChannels, testCommandSuite } from './test-command.ts';
+import { CHAT_ID, chats, chatsSuite, configOf } from './chats.ts';
+import { testChannels } from './test-command.ts';
 
-const test = testCommandSuite();
+const test = chatsSuite();
 
 test('a service with an incomplete answer is reported with what it says', async () => {
   chats.bot.fail({ status: 200, body: { ok: true, result: { message_id: 5 } } }, 1, 'sendMessage');

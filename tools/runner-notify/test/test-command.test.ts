@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert';
-import { CHAT_ID, configOf } from './chats.ts';
-import { chats, testChannels, testCommandSuite } from './test-command.ts';
+import { CHAT_ID, chats, chatsSuite, configOf } from './chats.ts';
+import { testChannels } from './test-command.ts';
 
-const test = testCommandSuite();
+const test = chatsSuite();
 
 test('every active channel gets one test message, and what the service answered is shown', async () => {
   const ended = await testChannels();
