@@ -3,19 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { atExit } from '@runner/testing/cleanup';
 import { run } from '@runner/testing/run';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { recording } from './fake-programs.ts';
-import { deployFile, makeWorld, type World } from './world.ts';
+import { deployFile, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('secrets of apps');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('secrets of apps');
 
 const VALUES: Readonly<Record<string, string>> = {
   PASSWORD: 'pa$$w0rd="quoted" \'single\' `tick` \\back=$HOME',

@@ -2,20 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { run } from '@runner/testing/run';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { mountTiny } from '../../libs/common/test/files/faulty-disk.ts';
 import { recording } from './fake-programs.ts';
-import { makeWorld, type World } from './world.ts';
+import { type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('whose fault');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('whose fault');
 
 const newestError = (world: World) => String(world.events().at(-1)?.error);
 

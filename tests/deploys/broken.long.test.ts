@@ -3,18 +3,10 @@ import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { impatient, makeWorld, type World } from './world.ts';
+import { impatient, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('broken');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('broken');
 
 const rollback = (world: World, ...args: string[]): Promise<Ended> =>
   run('runner-rollback', ['shop', ...args], { root: world.root });

@@ -6,18 +6,10 @@ import { join } from 'node:path';
 import { preloading, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, gate, makeWorld, type World } from './world.ts';
+import { deployFile, gate, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('cancel');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('cancel');
 
 const cancel = ({ root }: World, args: readonly string[] = []) =>
   run('runner-cancel', ['shop', ...args], { root });

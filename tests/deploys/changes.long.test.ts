@@ -3,16 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, start } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, type World } from './world.ts';
+import { makeWorld, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('changes');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(({ world }) => world.close());
+const test = worldSuite('changes');
 
 const changes = ({ root }: World, ...args: string[]) =>
   run('runner-changes', ['shop', ...args], { root });

@@ -2,19 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { executable, run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { recording } from './fake-programs.ts';
-import { deployFile, makeWorld, type World } from './world.ts';
+import { deployFile, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('deploy --check: programs and ports');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('deploy --check: programs and ports');
 
 const problems = async (world: World, args: readonly string[] = ['shop']) => {
   const { stdout } = await run('runner-deploy', [...args, '--check', '--json'], {

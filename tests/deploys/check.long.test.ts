@@ -3,19 +3,11 @@ import { join } from 'node:path';
 import type { DeployPlan } from '@runner/deploy/pipeline/check';
 import { start } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { announced, look, makeStage } from './matrix.ts';
-import { deployFile, gate, makeWorld, TOKEN, type World } from './world.ts';
+import { deployFile, gate, TOKEN, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('deploy --check');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('deploy --check');
 
 const check = (world: World, args: readonly string[] = [], env = {}) =>
   world.deploy(['--check', ...args], env);

@@ -2,18 +2,10 @@
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, type World } from './world.ts';
+import { worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('cut off');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('cut off');
 
 test('a build has no descriptor of the caller and dumps no core; the mirror is not writable by a group', async ({
   world,

@@ -1,18 +1,10 @@
 /** A deploy or rollback whose caller chose its id runs once, however often it is asked for. */
 import { run, start } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, gate, impatient, makeWorld, type World } from './world.ts';
+import { deployFile, gate, impatient, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('deploy-id');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('deploy-id');
 
 const json = ({ stdout }: { stdout: string }) =>
   JSON.parse(stdout.trim().split('\n').at(-1) as string) as Record<string, unknown>;

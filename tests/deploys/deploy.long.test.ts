@@ -4,10 +4,9 @@ import { startDiscord } from '@runner/testing/discord';
 import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import * as assert from 'uvu/assert';
-import { deploySuite } from './deploy.ts';
-import { deployFile, impatient, REPO, TOKEN, type World } from './world.ts';
+import { deployFile, impatient, REPO, TOKEN, type World, worldSuite } from './world.ts';
 
-const test = deploySuite('deploy');
+const test = worldSuite('deploy');
 
 test('status and the answer of deploy show where the app is found, and what --ref chose', async ({
   world,

@@ -2,10 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
-import { deploySuite } from './deploy.ts';
-import { deployFile, gate } from './world.ts';
+import { deployFile, gate, worldSuite } from './world.ts';
 
-const test = deploySuite('deploy');
+const test = worldSuite('deploy');
 
 test('a first deploy clones, starts and checks the app, and prints each step', async ({
   world,

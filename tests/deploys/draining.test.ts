@@ -4,18 +4,10 @@ import { join } from 'node:path';
 import { shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { isAlive, until } from '@runner/testing/until';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, type World } from './world.ts';
+import { type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('draining');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('draining');
 
 const releases = (world: World) => readdirSync(join(world.root, 'apps/shop/releases'));
 

@@ -7,19 +7,11 @@ import { ownName } from '@runner/deploy/instances/drivers/driver';
 import { unitOf } from '@runner/deploy/instances/drivers/unit-state';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { recording } from './fake-programs.ts';
-import { makeWorld, type World } from './world.ts';
+import { type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('drivers');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('drivers');
 
 const commit = (world: World, deploy: string, message = 'v') =>
   world.git.commit('acme/shop', { '.deploy.yml': deploy, message }, message);

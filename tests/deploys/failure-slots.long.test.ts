@@ -3,16 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, start } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, gate, impatient, makeWorld, type World } from './world.ts';
+import { deployFile, gate, impatient, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('failure slots');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(({ world }) => world.close());
+const test = worldSuite('failure slots');
 
 const fetched = async (world: World) =>
   (await run('runner-fetch', ['--deploy'], { root: world.root })).stdout;

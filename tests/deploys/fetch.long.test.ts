@@ -8,10 +8,10 @@ import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { fetch, fetchSuite } from './fetch.ts';
-import { deployFile, gate, TOKEN, type World } from './world.ts';
+import { fetch } from './fetch.ts';
+import { deployFile, gate, TOKEN, type World, worldSuite } from './world.ts';
 
-const test = fetchSuite('fetch');
+const test = worldSuite('fetch');
 
 const checkFailed = (world: World) =>
   world.state().check_failed as { since: string; error: string } | null;

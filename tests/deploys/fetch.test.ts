@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
-import { fetch, fetchSuite } from './fetch.ts';
+import { fetch } from './fetch.ts';
+import { worldSuite } from './world.ts';
 
-const test = fetchSuite('fetch');
+const test = worldSuite('fetch');
 
 test('a new commit is reported, deployed with --deploy, and then up to date', async ({ world }) => {
   await world.push('v1');

@@ -3,16 +3,10 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gitEnvironment } from '@runner/testing/git-repos';
 import { run } from '@runner/testing/run';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, type World } from './world.ts';
+import { type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('following tags and paths');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(({ world }) => world.close());
+const test = worldSuite('following tags and paths');
 
 const edit = async ({ root }: World, ...args: string[]) => {
   const edited = await run('runner-edit', ['shop', ...args], { root });

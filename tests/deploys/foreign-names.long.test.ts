@@ -2,19 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { recording } from './fake-programs.ts';
-import { makeWorld, TOKEN, type World } from './world.ts';
+import { TOKEN, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('names in the registries of supervisors');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('names in the registries of supervisors');
 
 const commit = (world: World, files: Record<string, string>, message = 'v') =>
   world.git.commit('acme/shop', { ...files, message }, message);

@@ -4,18 +4,10 @@ import { join } from 'node:path';
 import { killedAfter, recorded } from '@runner/testing/killing';
 import { run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, type World } from './world.ts';
+import { deployFile, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('hardship');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('hardship');
 
 test('killed right after its success was recorded, a deploy is a success for the next command', async ({
   world,

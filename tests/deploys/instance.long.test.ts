@@ -1,18 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, type World } from './world.ts';
+import { type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('deploy --instance');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('deploy --instance');
 
 const TWO = 'keep: 2\ninstances: { eu: { env: { AT: eu } }, us: { env: { AT: us } } }\n';
 

@@ -12,9 +12,10 @@ import { run, shellWord, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { fetched, lifeSuite, logged, stateOf, type } from './life.ts';
+import { fetched, logged, stateOf, type } from './life.ts';
+import { worldSuite } from './world.ts';
 
-const test = lifeSuite('the life of an app');
+const test = worldSuite('the life of an app');
 
 test('stopping a stopped app changes and records nothing', async ({ world }) => {
   await world.push('v1', {

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { fetched, lifeSuite, logged, stateOf, type } from './life.ts';
-import { deployFile } from './world.ts';
+import { fetched, logged, stateOf, type } from './life.ts';
+import { deployFile, worldSuite } from './world.ts';
 
-const test = lifeSuite('the life of an app');
+const test = worldSuite('the life of an app');
 
 test('stop is remembered until start or deploy, and recorded with its user', async ({ world }) => {
   await world.push('v1');

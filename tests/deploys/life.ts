@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
-import { suite } from 'uvu';
-import { makeWorld, type World } from './world.ts';
+import type { World } from './world.ts';
 
 export const type = (world: World, tool: string, ...args: string[]) =>
   run(`runner-${tool}`, args, { root: world.root });
@@ -18,14 +17,3 @@ export const fetched = async (world: World) => {
 
 export const logged = (world: World) =>
   readFileSync(join(world.root, 'logs/fetch.log'), 'utf8').trim().split('\n');
-
-export function lifeSuite(name: string) {
-  const test = suite<{ world: World }>(name);
-  test.before.each(async (context) => {
-    context.world = await makeWorld();
-  });
-  test.after.each(async ({ world }) => {
-    await world.close();
-  });
-  return test;
-}

@@ -4,10 +4,9 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
-import { notGitSuite } from './not-git.ts';
-import { REPO } from './world.ts';
+import { REPO, worldSuite } from './world.ts';
 
-const test = notGitSuite('not git');
+const test = worldSuite('not git');
 
 const SENTENCE =
   'the code host does not answer as a git server: check code_host_git_url, and whether a proxy or a ' +

@@ -1,9 +1,8 @@
 /** A host that answers, but not as a git server does: a wrong address, a proxy's page, a login. */
 import * as assert from 'uvu/assert';
-import { notGitSuite } from './not-git.ts';
-import { REPO } from './world.ts';
+import { REPO, worldSuite } from './world.ts';
 
-const test = notGitSuite('not git');
+const test = worldSuite('not git');
 
 test('a repository without the branch is reported, empty or not', async ({ world }) => {
   const sentence = `the repository ${REPO} has no branch 'main'; run: runner edit shop --branch <BRANCH> (branch_not_found)\n`;

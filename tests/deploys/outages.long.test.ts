@@ -2,18 +2,10 @@
 import { killApp } from '@runner/testing/app';
 import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, type World } from './world.ts';
+import { type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('outages');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('outages');
 
 const fetch = (world: World, args: readonly string[]) =>
   run('runner-fetch', args, { root: world.root });

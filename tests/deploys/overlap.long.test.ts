@@ -3,18 +3,10 @@ import { join } from 'node:path';
 import { CREDENTIAL, killedAfter, pausedAt, recorded } from '@runner/testing/killing';
 import { type Ended, run, start } from '@runner/testing/run';
 import { isAlive, until } from '@runner/testing/until';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
+import { deployFile, TOKEN, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('overlapping and many');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('overlapping and many');
 
 const fetch = (world: World, args: readonly string[] = []): Promise<Ended> =>
   run('runner-fetch', ['--deploy', ...args], { root: world.root });

@@ -5,18 +5,10 @@ import { join } from 'node:path';
 import { startDiscord } from '@runner/testing/discord';
 import { failingAt, killedAfter, recorded, SUCCESS_OPENED } from '@runner/testing/killing';
 import { run } from '@runner/testing/run';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, type World } from './world.ts';
+import { deployFile, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('records');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('records');
 
 const TWO =
   'instances: { blue: { domain: b.example.org }, green: { domain: g.example.org } }\nnotify: {}\n';

@@ -4,18 +4,10 @@ import { freePort } from '@runner/testing/app';
 import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { isAlive, until } from '@runner/testing/until';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, REPO, TOKEN, type World } from './world.ts';
+import { deployFile, REPO, TOKEN, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('recovery');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('recovery');
 
 /** Starts a deploy and waits until `ready` holds. */
 async function deployUntil(world: World, ready: () => boolean) {

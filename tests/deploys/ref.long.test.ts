@@ -1,18 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, run } from '@runner/testing/run';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, REPO, type World } from './world.ts';
+import { makeWorld, REPO, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('deploy --ref');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('deploy --ref');
 
 const PLAIN = { deploy: 'keep: 9\n' };
 

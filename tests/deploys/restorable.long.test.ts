@@ -2,18 +2,10 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, run, shellWord } from '@runner/testing/run';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, impatient, makeWorld, type World } from './world.ts';
+import { deployFile, impatient, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('restorable releases');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('restorable releases');
 
 const rollback = (world: World, ...args: string[]): Promise<Ended> =>
   run('runner-rollback', ['shop', ...args], { root: world.root });

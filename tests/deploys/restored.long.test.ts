@@ -4,18 +4,10 @@ import { killApp } from '@runner/testing/app';
 import { atExit } from '@runner/testing/cleanup';
 import { type Ended, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, gate, makeWorld, type World } from './world.ts';
+import { deployFile, gate, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('restored');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('restored');
 
 interface Copy {
   readonly restored: Ended;

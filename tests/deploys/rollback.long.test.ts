@@ -3,18 +3,10 @@ import { join } from 'node:path';
 import type { Deployed } from '@runner/common/apps/deployed';
 import { killApp } from '@runner/testing/app';
 import { type Ended, run, start } from '@runner/testing/run';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, gate, makeWorld, type World } from './world.ts';
+import { deployFile, gate, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('rollback');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('rollback');
 
 const rollback = (world: World, args: readonly string[] = []): Promise<Ended> =>
   run('runner-rollback', ['shop', ...args], { root: world.root });

@@ -8,10 +8,9 @@ import { findBytes } from '@runner/testing/secret-search';
 import { temporaryFolder } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
 import { leftOf } from '../../libs/common/test/secrets/encodings.ts';
-import { secretsSuite } from './secrets.ts';
-import { deployFile, TOKEN } from './world.ts';
+import { deployFile, TOKEN, worldSuite } from './world.ts';
 
-const test = secretsSuite('secrets');
+const test = worldSuite('secrets');
 
 test('the master keys and the credentials of the chats that a step prints are shown nowhere', async ({
   world,

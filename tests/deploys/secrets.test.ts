@@ -4,10 +4,9 @@ import { watchProcesses } from '@runner/testing/proc-watch';
 import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import * as assert from 'uvu/assert';
-import { secretsSuite } from './secrets.ts';
-import { deployFile, TOKEN } from './world.ts';
+import { deployFile, TOKEN, worldSuite } from './world.ts';
 
-const test = secretsSuite('secrets');
+const test = worldSuite('secrets');
 
 test('during a deploy the token is in no argument and no environment of any process', async ({
   world,

@@ -10,10 +10,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { inCurrent, sharedSuite } from './shared.ts';
+import { inCurrent } from './shared.ts';
 import type { World } from './world.ts';
+import { worldSuite } from './world.ts';
 
-const test = sharedSuite('shared');
+const test = worldSuite('shared');
 
 const sharedOf = (world: World) => join(world.root, 'apps/shop/instances/default/shared');
 

@@ -1,9 +1,10 @@
 import { mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { inCurrent, sharedSuite } from './shared.ts';
+import { inCurrent } from './shared.ts';
+import { worldSuite } from './world.ts';
 
-const test = sharedSuite('shared');
+const test = worldSuite('shared');
 
 test('the first content comes from the first deploy that succeeds', async ({ world }) => {
   const files = (seed: string) => ({ 'data/seed': seed, settings: seed });

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
-import { OK, said, statesSuite } from './states.ts';
-import { deployFile } from './world.ts';
+import { OK, said } from './states.ts';
+import { deployFile, worldSuite } from './world.ts';
 
-const test = statesSuite('states');
+const test = worldSuite('states');
 
 /** A program on PATH that records its calls; `script` is what else it does. */
 function program(name: string, script: string) {

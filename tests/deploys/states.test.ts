@@ -1,8 +1,9 @@
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
-import { OK, said, statesSuite } from './states.ts';
+import { OK, said } from './states.ts';
+import { worldSuite } from './world.ts';
 
-const test = statesSuite('states');
+const test = worldSuite('states');
 
 test('an app that cannot be fetched is stale, since when and why, until it can', async ({
   world,

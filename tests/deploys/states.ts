@@ -1,7 +1,6 @@
 /** What the short and the long tests of states share. */
 import { run } from '@runner/testing/run';
-import { suite } from 'uvu';
-import { makeWorld, type World } from './world.ts';
+import type { World } from './world.ts';
 
 export interface Said {
   readonly list: string;
@@ -35,14 +34,3 @@ export async function said({ root }: World, env: Record<string, string> = {}): P
 }
 
 export const OK: Said = { list: 'ok', status: 'ok', check: 0, doctor: [] };
-
-export function statesSuite(name: string) {
-  const test = suite<{ world: World }>(name);
-  test.before.each(async (context) => {
-    context.world = await makeWorld();
-  });
-  test.after.each(async ({ world }) => {
-    await world.close();
-  });
-  return test;
-}

@@ -1,18 +1,10 @@
 /** Time limits of hooks and stops, and what of the operator's session reaches a step. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, type World } from './world.ts';
+import { deployFile, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('settings of steps');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('settings of steps');
 
 const current = (world: World, name: string) =>
   join(world.root, 'apps/shop/instances/default/current', name);

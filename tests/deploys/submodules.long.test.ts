@@ -3,18 +3,10 @@ import { join } from 'node:path';
 import { startCodeHost } from '@runner/testing/code-host';
 import { watchProcesses } from '@runner/testing/proc-watch';
 import { findBytes } from '@runner/testing/secret-search';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, TOKEN, type World } from './world.ts';
+import { TOKEN, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('submodules and large files');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('submodules and large files');
 
 const at = (world: World, path: string) =>
   join(world.root, 'apps/shop/instances/default/current', path);

@@ -1,16 +1,8 @@
 import { runOnTerminal, type ShownSession } from '@runner/testing/terminal';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, type World } from './world.ts';
+import { deployFile, type World, worldSuite } from './world.ts';
 
-const test = suite<{ world: World }>('deploy on a terminal');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = worldSuite('deploy on a terminal');
 
 /** What an 80×24 terminal receives. */
 function onTerminal({ root }: World, env: Record<string, string>): Promise<ShownSession> {

@@ -8,6 +8,7 @@ import { type GitServer, startGitServer } from '@runner/testing/git-server';
 import { type Ended, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
 
 /** Of this process alone: another test that runs meanwhile must not show it in its command lines. */
 export const TOKEN = `ghp_w0rld${String(process.pid).padStart(31, 'w0rld')}`;
@@ -132,6 +133,22 @@ export async function makeWorld({
     },
   };
 }
+
+/** A suite of tests each of which has what `make` makes. */
+export function suiteOf<W extends { close(): Promise<void> }>(
+  name: string,
+  make: () => Promise<W>,
+) {
+  const test = suite<{ world: W }>(name);
+  test.before.each(async (context) => {
+    context.world = await make();
+  });
+  test.after.each(({ world }) => world.close());
+  return test;
+}
+
+/** A suite of tests each of which has a server. */
+export const worldSuite = (name: string) => suiteOf(name, () => makeWorld());
 
 /** A world for one test. */
 export async function inWorld(body: (world: World) => Promise<void>): Promise<void> {

@@ -10,9 +10,11 @@ import { run, start } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { DAY, dailyAt, dueNow, jobsSuite, MINUTE, newsOf } from './jobs.ts';
+import { suiteOf } from '../deploys/world.ts';
+import { DAY, dailyAt, dueNow, MINUTE, newsOf } from './jobs.ts';
+import { makeJobWorld } from './world.ts';
 
-const test = jobsSuite('jobs');
+const test = suiteOf('jobs', makeJobWorld);
 
 test('schedule and release change together, also back', async ({ world }) => {
   await world.ship('v1', 'jobs: { a: { run: "true", every: 1m } }\n');

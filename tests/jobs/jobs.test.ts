@@ -3,10 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { dueNow, jobsSuite, MINUTE, newsOf } from './jobs.ts';
+import { suiteOf } from '../deploys/world.ts';
+import { dueNow, MINUTE, newsOf } from './jobs.ts';
 import type { JobWorld } from './world.ts';
+import { makeJobWorld } from './world.ts';
 
-const test = jobsSuite('jobs');
+const test = suiteOf('jobs', makeJobWorld);
 
 test('a job runs in the active release, at its time and by hand, and its output is kept', async ({
   world,

@@ -1,6 +1,4 @@
-/** What the short and the long tests of jobs share. */
-import { suite } from 'uvu';
-import { type JobWorld, makeJobWorld } from './world.ts';
+import type { JobWorld } from './world.ts';
 
 export const [MINUTE, DAY] = [60_000, 86_400_000];
 
@@ -15,12 +13,3 @@ export const dueNow = () => dailyAt(0);
 
 export const newsOf = (world: JobWorld) =>
   world.events().flatMap(({ event_type: kind, job }) => (job ? [`${kind} ${job}`] : []));
-
-export function jobsSuite(name: string) {
-  const test = suite<{ world: JobWorld }>(name);
-  test.before.each(async (context) => {
-    context.world = await makeJobWorld();
-  });
-  test.after.each(({ world }) => world.close());
-  return test;
-}

@@ -3,16 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, start } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { suiteOf } from '../deploys/world.ts';
 import { type JobWorld, makeJobWorld } from './world.ts';
 
-const test = suite<{ world: JobWorld }>('jobs that are killed or left');
-
-test.before.each(async (context) => {
-  context.world = await makeJobWorld();
-});
-test.after.each(({ world }) => world.close());
+const test = suiteOf('jobs that are killed or left', makeJobWorld);
 
 const MINUTE = 60_000;
 const begin = new Date();

@@ -1,4 +1,3 @@
-/** `edit --require-signed`: only commits that someone root named has signed are deployed. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,9 +7,10 @@ import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import type { World } from '../deploys/world.ts';
-import { edit, fetch, keyFile, line, makeSignedWorld, signedSuite } from './signed.ts';
+import { suiteOf } from '../deploys/world.ts';
+import { edit, fetch, keyFile, line, makeSignedWorld } from './signed.ts';
 
-const test = signedSuite('signed commits');
+const test = suiteOf('signed commits', makeSignedWorld);
 
 const verify = (world: World, ...args: string[]) =>
   run('runner-verify', ['shop', ...args], { root: world.root });

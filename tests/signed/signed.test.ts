@@ -2,14 +2,15 @@
 import { execFileSync } from 'node:child_process';
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
-import { edit, fetch, keyFile, line, signedSuite } from './signed.ts';
+import { suiteOf } from '../deploys/world.ts';
+import { edit, fetch, keyFile, line, makeSignedWorld } from './signed.ts';
 
 const fingerprint = (name: string) =>
   execFileSync('ssh-keygen', ['-l', '-f', keyFile(name)])
     .toString()
     .split(' ')[1];
 
-const test = signedSuite('signed commits');
+const test = suiteOf('signed commits', makeSignedWorld);
 
 test('a signed commit is deployed, and the records have its signer; an unsigned one is refused once', async ({
   world,

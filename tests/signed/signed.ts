@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { gitEnvironment } from '@runner/testing/git-repos';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { suite } from 'uvu';
 import { makeWorld, REPO, type World } from '../deploys/world.ts';
 
 export interface SignedWorld extends World {
@@ -75,12 +74,3 @@ export const fetch = (world: World, ...args: string[]) =>
 
 export const edit = (world: World, mode: string) =>
   run('runner-edit', ['shop', '--require-signed', mode], { root: world.root });
-
-export function signedSuite(name: string) {
-  const test = suite<{ world: SignedWorld }>(name);
-  test.before.each(async (context) => {
-    context.world = await makeSignedWorld();
-  });
-  test.after.each(({ world }) => world.close());
-  return test;
-}

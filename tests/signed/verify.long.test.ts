@@ -14,11 +14,11 @@ import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import * as assert from 'uvu/assert';
-import { makeWorld } from '../deploys/world.ts';
+import { makeWorld, worldSuite } from '../deploys/world.ts';
 import { makeUnitWorld } from './unit-world.ts';
-import { deployed, releaseOf, relink, sha256, verify, verifySuite } from './verify.ts';
+import { deployed, releaseOf, relink, sha256, verify } from './verify.ts';
 
-const test = verifySuite('verify');
+const test = worldSuite('verify');
 /** The next letter of base64. */
 const NEXT: Record<string, string> = { A: 'B', Q: 'R', g: 'h', w: 'x' };
 

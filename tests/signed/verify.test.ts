@@ -14,9 +14,10 @@ import {
 import { basename, join } from 'node:path';
 import { temporaryFolder } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
-import { deployed, releaseOf, relink, sha256, verify, verifySuite } from './verify.ts';
+import { worldSuite } from '../deploys/world.ts';
+import { deployed, releaseOf, relink, sha256, verify } from './verify.ts';
 
-const test = verifySuite('verify');
+const test = worldSuite('verify');
 
 test('what runs is as it was deployed; each change is named', async ({ world }) => {
   const commit = await deployed(world);

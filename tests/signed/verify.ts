@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto';
 import { symlinkSync, unlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { run } from '@runner/testing/run';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, type World } from '../deploys/world.ts';
+import type { World } from '../deploys/world.ts';
 
 /** What hard cases of a folder are made of: names that are no UTF-8, links, a pipe, an empty folder. */
 export const BUILD = [
@@ -39,13 +38,4 @@ export const sha256 = (bytes: Buffer | string) => createHash('sha256').update(by
 export function relink(path: string, target: string): void {
   unlinkSync(path);
   symlinkSync(target, path);
-}
-
-export function verifySuite(name: string) {
-  const test = suite<{ world: World }>(name);
-  test.before.each(async (context) => {
-    context.world = await makeWorld();
-  });
-  test.after.each(({ world }) => world.close());
-  return test;
 }

@@ -7,18 +7,11 @@ import { run, shell } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { isAlive, until } from '@runner/testing/until';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeTrafficWorld, type TrafficWorld } from './world.ts';
+import { suiteOf } from '../deploys/world.ts';
+import { makeTrafficWorld } from './world.ts';
 
-const test = suite<{ world: TrafficWorld }>('what --check, doctor and status say of traffic');
-
-test.before.each(async (context) => {
-  context.world = await makeTrafficWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = suiteOf('what --check, doctor and status say of traffic', makeTrafficWorld);
 
 const NOBODY = 65_534;
 

@@ -1,20 +1,12 @@
 /** {kill -9 at every step of a deploy, a rollback and a recovery} under load: no request is lost. */
-
 import { killedAfter, recorded, staged } from '@runner/testing/killing';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { request, startLoad } from '@runner/testing/traffic-proxy';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
+import { suiteOf } from '../deploys/world.ts';
+import { makeTrafficWorld, runningSlots } from './world.ts';
 
-const test = suite<{ world: TrafficWorld }>('kills with traffic');
-
-test.before.each(async (context) => {
-  context.world = await makeTrafficWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = suiteOf('kills with traffic', makeTrafficWorld);
 
 const written = (text: string) =>
   `name === 'renameSync' && args[1].endsWith('/state/shop.json') && /${text}/.test(text(args[1]))`;

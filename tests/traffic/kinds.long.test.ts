@@ -4,19 +4,11 @@ import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
 import { trafficFiles } from '@runner/testing/traffic-app';
 import { type ProxyResponse, request, startLoad, startProxy } from '@runner/testing/traffic-proxy';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile } from '../deploys/world.ts';
-import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
+import { deployFile, suiteOf } from '../deploys/world.ts';
+import { makeTrafficWorld, runningSlots } from './world.ts';
 
-const test = suite<{ world: TrafficWorld }>('ports, a command, workers, and apps without traffic');
-
-test.before.each(async (context) => {
-  context.world = await makeTrafficWorld();
-});
-test.after.each(async ({ world }) => {
-  await world.close();
-});
+const test = suiteOf('ports, a command, workers, and apps without traffic', makeTrafficWorld);
 
 const version = (port: number): Promise<string> =>
   request(port).then((got: ProxyResponse) => got.version);

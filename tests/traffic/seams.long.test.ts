@@ -16,11 +16,11 @@ import { request, startLoad, startProxy } from '@runner/testing/traffic-proxy';
 
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { deployFile, impatient } from '../deploys/world.ts';
-import { seamsSuite, versionAt } from './seams.ts';
-import { runningSlots, type TrafficWorld } from './world.ts';
+import { deployFile, impatient, suiteOf } from '../deploys/world.ts';
+import { versionAt } from './seams.ts';
+import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
 
-const test = seamsSuite('seams of traffic');
+const test = suiteOf('seams of traffic', makeTrafficWorld);
 
 function pidInSlot(world: TrafficWorld, slot: string | null): number {
   const file = join(world.dir, 'run', String(slot), 'pid.json');

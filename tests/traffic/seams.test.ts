@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { start } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { seamsSuite } from './seams.ts';
+import { suiteOf } from '../deploys/world.ts';
+import { makeTrafficWorld } from './world.ts';
 
-const test = seamsSuite('seams of traffic');
+const test = suiteOf('seams of traffic', makeTrafficWorld);
 
 test('a killed start, stop or restart is finished for all instances, and recorded', async ({
   world,

@@ -5,10 +5,10 @@ import { freePort, killApp } from '@runner/testing/app';
 import { request, startLoad } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { trafficSuite } from './traffic.ts';
-import { runningSlots } from './world.ts';
+import { suiteOf } from '../deploys/world.ts';
+import { makeTrafficWorld, runningSlots } from './world.ts';
 
-const test = trafficSuite('traffic through a socket');
+const test = suiteOf('traffic through a socket', makeTrafficWorld);
 
 test('connections still open at the end of the drain are closed, and this is reported', async ({
   world,

@@ -2,10 +2,10 @@ import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { request, startLoad } from '@runner/testing/traffic-proxy';
 import * as assert from 'uvu/assert';
-import { trafficSuite } from './traffic.ts';
-import { runningSlots } from './world.ts';
+import { suiteOf } from '../deploys/world.ts';
+import { makeTrafficWorld, runningSlots } from './world.ts';
 
-const test = trafficSuite('traffic through a socket');
+const test = suiteOf('traffic through a socket', makeTrafficWorld);
 
 test('a deploy and one that fails lose no request', async ({ world }) => {
   const { proxy, dir } = world;
