@@ -111,7 +111,8 @@ export function killApp(root: string, app: string): void {
   for (const file of ['pid.json', 'a/pid.json', 'b/pid.json']) {
     try {
       const { pid } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { pid: number };
-      process.kill(-pid, 'SIGKILL');
+      // 0: it is about to start, and -0 would be the group of the tests.
+      if (pid > 0) process.kill(-pid, 'SIGKILL');
     } catch {
       // Nothing runs.
     }
