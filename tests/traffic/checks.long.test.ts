@@ -15,12 +15,12 @@ const test = suiteOf('what --check, doctor and status say of traffic', makeTraff
 
 const NOBODY = 65_534;
 
-/** A program called nginx, of another user. */
-async function startNginx(): Promise<() => void> {
-  const folder = temporaryFolder('nginx');
+/** A program with the name of a proxy, of another user. */
+async function startProxy(program = 'nginx', gid = NOBODY): Promise<() => void> {
+  const folder = temporaryFolder(program);
   chmodSync(folder, 0o755);
-  copyFileSync('/bin/sleep', join(folder, 'nginx'));
-  const child = spawn(join(folder, 'nginx'), ['600'], { uid: NOBODY, gid: NOBODY, cwd: '/' });
+  copyFileSync('/bin/sleep', join(folder, program));
+  const child = spawn(join(folder, program), ['600'], { uid: NOBODY, gid, cwd: '/' });
   await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
   return () => child.kill('SIGKILL');
 }
@@ -152,7 +152,7 @@ test('doctor names the folder that a proxy cannot enter, and what no longer answ
   world,
 }) => {
   if (process.getuid?.() !== 0) return;
-  const stop = await startNginx();
+  const stop = await startProxy();
   try {
     await world.ship('v1');
     chmodSync(join(world.root, 'apps'), 0o750);
@@ -163,6 +163,17 @@ test('doctor names the folder that a proxy cannot enter, and what no longer answ
       checked.stdout + checked.stderr,
       /traffic: nginx \(nobody\) may not enter \S+: chmod o\+x/,
     );
+    // Another one may be that of the app.
+    const stopOther = await startProxy('caddy', 0);
+    const beside = await run('runner-doctor', ['--offline', '--json'], { root: world.root });
+    const said = await world.deploy(['--check']);
+    stopOther();
+    const { findings } = JSON.parse(beside.stdout);
+    const { level, message } = findings.find(({ message }: { message: string }) =>
+      message.startsWith('nginx (nobody) may not enter'),
+    );
+    assert.is(level, 'warning', message);
+    assert.is(said.status, 0, said.stdout + said.stderr);
   } finally {
     stop();
   }
@@ -192,7 +203,7 @@ test('doctor does not want a socket opened to all users if an access list lets t
   const without = await advice();
   execFileSync('setfacl', ['-m', 'u:nobody:rw', socket]);
   const stopped = await advice();
-  const stop = await startNginx();
+  const stop = await startProxy();
   const running = await advice();
   stop();
   assert.equal([without, stopped, running], [true, false, false]);

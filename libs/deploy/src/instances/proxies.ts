@@ -49,14 +49,24 @@ function proxyOf(pid: string): Proxy | undefined {
   return { program: nameOf(Number(pid)), uid, groups, root };
 }
 
-/** What keeps the proxies of this server from the slots of an instance, also from those of the next version. */
-export function obstructions(paths: InstancePaths, traffic: Traffic): Obstruction[] {
+/**
+ * What keeps the proxies of this server from the slots of an instance, also from those of the next version;
+ * `isReached`: another one reaches them, and may be the one that serves the app.
+ */
+export function obstructions(paths: InstancePaths, traffic: Traffic) {
   // A command moves the requests: the proxy does not look into the folders.
-  if (traffic.type === 'command') return [];
-  return proxies().flatMap((proxy) => [
+  const all = traffic.type === 'command' ? [] : proxies();
+  const each = all.map((proxy) => [
     ...closedFolders(paths, proxy),
     ...(traffic.type === 'socket' ? chrooted(paths, proxy) : []),
   ]);
+  return { found: each.flat(), isReached: each.some((found) => found.length === 0) };
+}
+
+/** What keeps every proxy of this server from the slots; empty if one reaches them. */
+export function unreached(paths: InstancePaths, traffic: Traffic): Obstruction[] {
+  const { found, isReached } = obstructions(paths, traffic);
+  return isReached ? [] : found;
 }
 
 /** The proxies that may not write to the live socket: each start opens it to those that run then. */
@@ -88,13 +98,6 @@ export function unreadable(
   if (closed.length === 0) return undefined;
   const words = `caddy runs as ${name}, who may not read ${closed.join(' and ')}`;
   return { words, fix: [...new Set(closed.flatMap(commandsFor))].join(' && ') };
-}
-
-/** What keeps every proxy of this server from the sockets of an instance; empty if one reaches them. */
-export function unreachableFor(all: readonly Proxy[], paths: InstancePaths, traffic: Traffic) {
-  if (traffic.type !== 'socket') return [];
-  const found = all.map((proxy) => [...closedFolders(paths, proxy), ...chrooted(paths, proxy)]);
-  return found.every((each) => each.length > 0) ? found.flat() : [];
 }
 
 function closedFolders(paths: InstancePaths, proxy: Proxy): Obstruction[] {

@@ -12,7 +12,7 @@ import { stepEnvironment } from '../run/environment.ts';
 import { availableMemory } from '../run/memory.ts';
 import { askUnit, unitsOf } from './drivers/unit-state.ts';
 import { portOf, startsBeside } from './place.ts';
-import { obstructions } from './proxies.ts';
+import { unreached } from './proxies.ts';
 import { haproxyNote, portHolder, socketProblem } from './reach.ts';
 import { activeFile } from './target.ts';
 
@@ -28,7 +28,7 @@ export function trafficProblems(paths: Paths, app: string, file: DeployFile, env
       ...healthProblem(file, instance),
       ...unitProblems(file, instance, env),
       ...busyPort(paths, app, instance),
-      ...obstructions(own, traffic).map(({ words, fix }) => `traffic: ${words}: ${fix}`),
+      ...unreached(own, traffic).map(({ words, fix }) => `traffic: ${words}: ${fix}`),
     ];
   });
   return [...new Set(found)];

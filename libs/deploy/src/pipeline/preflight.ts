@@ -12,7 +12,7 @@ import { obstacles, refusedUnits } from '../instances/drivers/availability.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { unitOfAnother } from '../instances/neighbours.ts';
-import { proxies, unreachableFor } from '../instances/proxies.ts';
+import { unreached } from '../instances/proxies.ts';
 import { socketProblem } from '../instances/reach.ts';
 import { busyPort } from '../instances/traffic-check.ts';
 import { closedReleases, unreadSecrets } from '../instances/unit-check.ts';
@@ -101,7 +101,8 @@ function unreachable(paths: Paths, { app, file }: Inspected, instance: Instance)
   const own = paths.app(app).instance(name);
   const tooLong = socketProblem(own, traffic, file);
   // Without a domain it may have another proxy, or none.
-  const closed = domain === undefined ? [] : unreachableFor(proxies(), own, traffic);
+  const isChecked = domain !== undefined && traffic.type === 'socket';
+  const closed = isChecked ? unreached(own, traffic) : [];
   return [
     ...(tooLong === undefined ? [] : [`traffic: ${tooLong}`]),
     ...busyPort(paths, app, instance),

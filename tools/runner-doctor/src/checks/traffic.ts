@@ -12,9 +12,9 @@ import {
 } from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { allNames, listApps } from '@runner/common/apps/store';
-import type { Instance } from '@runner/common/deploy-file/instance';
+import type { Instance, Traffic } from '@runner/common/deploy-file/instance';
 import { bootId } from '@runner/common/files/process';
-import type { Paths, Server } from '@runner/common/foundation/paths';
+import type { InstancePaths, Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { fileOfRelease } from '@runner/deploy/instances/kept-file';
 import { placeIn } from '@runner/deploy/instances/place';
@@ -58,7 +58,7 @@ async function examine(paths: Paths, { app, instance, state }: TrafficInstance):
   const { PORT: address } = placeIn(instance, own, live).env;
   const found: Findings[] = [];
   if (asleepSince(own)) {
-    const closed = obstructions(own, traffic).map(({ words, fix }) => problem(words, fix));
+    const closed = inTheWay(own, traffic);
     if (await isOpen(paths.wakerSocket)) return closed;
     const words = `${app} sleeps, and nothing listens on ${paths.wakerSocket} to wake it`;
     return [problem(words, 'systemctl enable --now runner-waker.socket'), ...closed];
@@ -87,11 +87,15 @@ async function examine(paths: Paths, { app, instance, state }: TrafficInstance):
         `runner stop ${app} --before-traffic`,
       ),
     );
-  const inTheWay = [
-    ...obstructions(own, traffic),
-    ...(traffic.type === 'socket' ? closedSockets(app, own) : []),
-  ];
-  return [...found, ...inTheWay.map(({ words, fix }) => problem(words, fix))];
+  const closed = traffic.type === 'socket' ? closedSockets(app, own) : [];
+  const shut = closed.map(({ words, fix }) => problem(words, fix));
+  return [...found, ...inTheWay(own, traffic), ...shut];
+}
+
+/** Of several proxies, only one may be that of the app. */
+function inTheWay(paths: InstancePaths, traffic: Traffic): Findings[] {
+  const { found, isReached } = obstructions(paths, traffic);
+  return found.map(({ words, fix }) => (isReached ? warning : problem)(words, fix));
 }
 
 /** The proxy runs as another user, which must be able to write to the socket. */
