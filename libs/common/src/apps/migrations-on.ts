@@ -19,22 +19,23 @@ export function restoredMigration(
 
 /**
  * The migrations of an app, and those of the others that are in its database, the oldest first; as after
- * the restore of a backup, if there is one.
+ * the restore of a backup, if there is one; `databases`: the fingerprints of its database.
  */
 export function migrationsOn(
   { paths, app }: { readonly paths: Paths; readonly app: AppState },
   backup?: DatabaseBackup,
+  databases: readonly (string | undefined)[] = [app.database],
 ): Migration[] {
   const now = new Date();
   const then = (each: Migration) =>
     backup
       ? restoredMigration(each, backup, { at: now.toISOString(), order: nextOrder(app, now) })
       : each;
-  const { database } = app;
-  const others = database === undefined ? [] : listApps(paths, allNames(paths)).apps;
+  const its = databases.filter((each) => each !== undefined);
+  const others = its.length === 0 ? [] : listApps(paths, allNames(paths)).apps;
   const theirs = others.flatMap(({ app: name, migrations = [] }) =>
     migrations
-      .filter((each) => name !== app.app && each.database === database && !then(each).gone)
+      .filter((each) => name !== app.app && its.includes(each.database ?? '') && !then(each).gone)
       // The version that was tried is another app's.
       .map(({ tried: _, ...each }) => ({
         ...each,

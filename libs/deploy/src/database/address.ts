@@ -12,8 +12,10 @@ export interface DatabaseAddress {
   readonly url: string;
   /** Of the database on its server; of SQLite the absolute path of its file. */
   readonly name: string;
-  /** 16 hex digits of a hash of kind, host, port and name. */
+  /** 16 hex digits of a hash of kind, host, port and name: what is kept of it has this. */
   readonly fingerprint: string;
+  /** The same by each name of its host. */
+  readonly aliases: readonly string[];
   /** How its tools run: as the commands of its app, which decides what is in it. Absent where none runs. */
   readonly confine?: Confine | undefined;
 }
@@ -36,8 +38,8 @@ const KINDS: Readonly<Record<string, DatabaseAddress['kind']>> = {
 const PORTS = { postgres: '5432', mysql: '3306', sqlite: '' };
 /** Scheme, `user:password`, host and port, name, settings. A password may contain an `@`. */
 const SERVER = /^([^:]+):\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^/?#]*))?\/?(?:\?([^#]*))?$/;
-/** Other words for localhost: apps that name one server differently share its databases. */
-const LOOPBACK = ['127.0.0.1', '::1'];
+/** Names of this machine: apps that name one server differently share its databases. */
+const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 const SOCKETS = ['socket', 'unix_socket', 'socketPath', 'host'];
 
 const invalid = (why: string) => new Failure('config_invalid', `the URL of the database ${why}`);
@@ -103,9 +105,11 @@ export function databaseAddress(url: string, cwd: string, confine?: Confine): Da
   if (!kind) throw invalid('does not begin with postgres:, mysql:, mariadb:, sqlite: or file:');
   const server = kind === 'sqlite' ? undefined : serverOf(url, kind);
   const name = server?.name ?? fileOf(url, cwd);
-  const host = LOOPBACK.includes(server?.host ?? '') ? 'localhost' : server?.host;
-  const place = [kind, host ?? '', server?.port ?? '', server ? name : plainPath(name)];
-  return { kind, url, name, fingerprint: hashOf(place.join('\0')).slice(0, 16), confine };
+  const { host = '', port = '' } = server ?? {};
+  const path = server ? name : plainPath(name);
+  const printOf = (at: string) => hashOf([kind, at, port, path].join('\0')).slice(0, 16);
+  const aliases = (LOOPBACK.includes(host) ? LOOPBACK : [host]).map(printOf);
+  return { kind, url, name, fingerprint: printOf(host), aliases, confine };
 }
 
 /** The same server with another database, or SQLite with another file, a copy, in the form of the URL. */

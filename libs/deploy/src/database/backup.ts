@@ -58,7 +58,7 @@ export async function makeBackup(op: Operation, source: BackupSource): Promise<D
     bytes,
     ms: Math.round(op.io.elapsed() - began),
     ...(app.migrating && app.migrating.backup === undefined && { migrating: app.migrating }),
-    migrations: migrationsOn({ paths, app: { ...app, database: address.fingerprint } })
+    migrations: migrationsOn({ paths, app }, undefined, address.aliases)
       .filter(({ gone }) => !gone)
       .map((each) => each.deploy_id),
     contracted: Object.fromEntries(

@@ -30,7 +30,7 @@ export async function leftByAKill(
   note: MigrationNote,
 ): Promise<string | undefined> {
   const { op, address } = context;
-  const isHere = ({ migrating }: AppState) => migrating?.database === address.fingerprint;
+  const isHere = ({ migrating }: AppState) => address.aliases.includes(migrating?.database ?? '');
   const app = listApps(op.paths).apps.find(isHere);
   const elsewhere = await leftElsewhere(context, answer, note);
   if (!app?.migrating) {

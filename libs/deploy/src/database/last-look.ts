@@ -47,15 +47,14 @@ export function forgetLook({ paths, app }: Pick<Operation, 'paths' | 'app'>): vo
 /** The newest that an app of this server has kept; undefined: it is not known. */
 export function lastLook(
   { paths }: Operation,
-  { fingerprint }: DatabaseAddress,
+  { aliases }: DatabaseAddress,
 ): SchemaLook | undefined {
-  const users = listApps(paths, allNames(paths)).apps.filter(
-    ({ database }) => database === fingerprint,
-  );
+  const isIts = ({ database = '' }: { database?: string }) => aliases.includes(database);
+  const users = listApps(paths, allNames(paths)).apps.filter(isIts);
   const looks = users.flatMap(({ app }) => {
     const text = readTextIfThere(paths.app(app).schema, LOOK_MAX);
     const look = jsonObject(text ?? '') as LastLook | undefined;
-    return look?.database === fingerprint ? [look] : [];
+    return look && isIts(look) ? [look] : [];
   });
   return looks.sort((a, b) => ((a.at ?? '') < (b.at ?? '') ? -1 : 1)).at(-1);
 }
@@ -107,10 +106,10 @@ const SAME: SchemaFinding = { verdict: 'additive', reasons: [], isSame: true };
 /** Those of other servers that the app has not seen yet: what apps of this one have done is recorded with them. */
 function resultsSince(
   { paths, app }: Operation,
-  { fingerprint }: DatabaseAddress,
+  { aliases }: DatabaseAddress,
   { results }: MigrationNote,
 ): readonly NotedResult[] {
-  if (app.database !== fingerprint) return [];
+  if (!aliases.includes(app.database ?? '')) return [];
   const own = listApps(paths, allNames(paths)).apps.flatMap(({ migrations = [] }) =>
     migrations.map(({ deploy_id }) => deploy_id),
   );

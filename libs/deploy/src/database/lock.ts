@@ -24,7 +24,7 @@ export async function underDatabaseLock<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const { io, paths, app } = op;
-  const path = paths.databaseLock(address.fingerprint);
+  const path = paths.databaseLock(address.aliases[0] ?? address.fingerprint);
   const holder = { ...holderFor(io, `migrate ${app.app}`) };
   const until = io.elapsed() + patience;
   const own = await polled(

@@ -40,6 +40,7 @@ import {
   type SchemaFinding,
   worseOf,
 } from './schema.ts';
+import { asRecorded } from './sharing.ts';
 import { isUnmade } from './tools.ts';
 import { lineToNow } from './way-back.ts';
 
@@ -71,8 +72,8 @@ export function migrationSteps(
 
 /** Whether two instances use one database; what has no URL that can be read uses none. */
 function isOnSame(one: Target, other: Target, variable: string): boolean {
-  const of = (target: Target) => addressOf(target, variable).fingerprint;
-  return unlessFailure(() => of(other) === of(one), true);
+  const of = (target: Target) => addressOf(target, variable);
+  return unlessFailure(() => of(other).aliases.includes(of(one).fingerprint), true);
 }
 
 function migrate(
@@ -81,7 +82,7 @@ function migrate(
   rules: MigrationRules,
   answer: KilledAnswer | undefined,
 ): Promise<void> {
-  const address = addressOf(target, rules.database);
+  const address = asRecorded(op, addressOf(target, rules.database));
   const context = { op, target, rules, address };
   return underDatabaseLock(op, address, rules.timeout, async () => {
     const note = await readNote(address);

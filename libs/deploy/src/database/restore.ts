@@ -128,7 +128,7 @@ export async function undoRestore(
 /** Where a backup belongs. Throws a StepFailure if the variable leads elsewhere now. */
 function placeOf(target: Target, { variable, database }: DatabaseBackup) {
   const address = addressOf(target, variable);
-  if (address.fingerprint === database) return address;
+  if (address.aliases.includes(database)) return address;
   throw refused(`${variable} leads to another database now`);
 }
 
@@ -166,16 +166,17 @@ async function replace(
   const { io, paths } = op;
   const { migrating: killed } = backup;
   const seen = await noteRestored({ op, address: source.address }, left, killed);
+  const isIts = (at: string | undefined) => source.address.aliases.includes(at ?? '');
   const after = (app: AppState): AppState => {
     const when = { at, order: nextOrder(app, io.now()) };
     const then = (each: Migration) =>
-      (each.database ?? database) === database ? restoredMigration(each, backup, when) : each;
+      isIts(each.database ?? database) ? restoredMigration(each, backup, when) : each;
     const contracted = backup.contracted?.[app.app] ?? null;
     return {
       ...app,
       contracted,
       migrations: (app.migrations ?? []).map(then),
-      ...(seen !== undefined && app.database === database && { database_seen: seen }),
+      ...(seen !== undefined && isIts(app.database) && { database_seen: seen }),
     };
   };
   for (const app of sharingApps(op, op.app.app, database)) {

@@ -11,7 +11,7 @@ import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { liveRuns } from '../jobs/look.ts';
-import { databaseAddress } from './address.ts';
+import { type DatabaseAddress, databaseAddress } from './address.ts';
 
 /** The other apps that have migrated a database, or whose active version has its URL. */
 export function sharingApps(server: Server, own: string, database: string): AppState[] {
@@ -21,6 +21,16 @@ export function sharingApps(server: Server, own: string, database: string): AppS
   );
 }
 
+/** With the fingerprint that this app or another has recorded first, by another name of the server. */
+export function asRecorded(
+  { paths, app }: { readonly paths: Server['paths']; readonly app: AppState },
+  address: DatabaseAddress,
+): DatabaseAddress {
+  const all = [app, ...listApps(paths, allNames(paths)).apps];
+  const known = all.find(({ database = '' }) => address.aliases.includes(database))?.database;
+  return { ...address, fingerprint: known ?? address.fingerprint };
+}
+
 function hasUrl({ io, paths }: Server, app: AppState, database: string): boolean {
   return Object.entries(app.instances).some(([name, { current }]) => {
     const file = current && fileOfRelease(paths, app.app, current);
@@ -28,8 +38,8 @@ function hasUrl({ io, paths }: Server, app: AppState, database: string): boolean
     const open = () => variablesOf(openSecrets(paths, io.env, app.app).today(name));
     const plain = file.instances.find((each) => each.name === name)?.env;
     const folder = paths.app(app.app).release(current.release);
-    return Object.values({ ...plain, ...unlessFailure(open, {}) }).some(
-      (url) => unlessFailure(() => databaseAddress(url, folder).fingerprint, '') === database,
+    return Object.values({ ...plain, ...unlessFailure(open, {}) }).some((url) =>
+      unlessFailure(() => databaseAddress(url, folder).aliases.includes(database), false),
     );
   });
 }
