@@ -3,6 +3,7 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   symlinkSync,
   writeFileSync,
@@ -47,6 +48,24 @@ test('a folder that config.yml allows in HOME is made, and stays', () =>
     const done = await world.deploy([], REQUIRED);
     assert.is(done.status, 0, done.stderr);
     assert.ok(existsSync(join(folder, '.rustup/kept')));
+  }));
+
+test('a folder that config.yml allows in a cache is not made where a link of a build leads', () =>
+  inHome(async (world, folder) => {
+    const outside = join(world.root, '..', 'outside');
+    mkdirSync(outside);
+    const allow = JSON.stringify({ shop: [join(folder, '.cache/tools/kept')] });
+    appendFileSync(join(world.root, 'config.yml'), `sandbox: { allow: ${allow} }\n`);
+    const link = `mv ~/.cache/tools ~/.cache/old; ln -s ${outside} ~/.cache/tools`;
+    for (const [version, build] of [
+      ['v1', link],
+      ['v2', 'true'],
+    ] as const) {
+      await world.push(version, { deploy: `build: "${build}"\n` });
+      const done = await world.deploy([], REQUIRED);
+      assert.is(done.status, 0, done.stderr);
+    }
+    assert.equal(readdirSync(outside), []);
   }));
 
 test('a link that an earlier commit left in HOME shows nothing', () =>

@@ -1,7 +1,7 @@
 /** What a command sees of the file system: the options of bubblewrap for each profile. */
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { makeFolder } from '@runner/common/files/read';
+import { Folder, inFolder, type Name } from '@runner/common/files/tree';
 import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
@@ -166,9 +166,8 @@ function root(profile: Profile, { paths, app, allow, scratch }: SandboxSubject, 
   const more = [slot, folders.copy].filter((each) => each !== undefined);
   const own = [folders.release, folders.shared, ...more];
   for (const folder of [...own, home]) refuseDetour({ paths, app }, folder);
-  // What is allowed in HOME is a folder, which no one needs to make first.
   for (const path of allow.filter((each) => isWithin(at(home), each)))
-    orElse(() => makeFolder(path, 0o700), undefined);
+    orElse(() => makeInHome(home, relative(at(home), path)), undefined);
   return [
     ...empty(real),
     ...elsewhere.flatMap(empty),
@@ -180,6 +179,12 @@ function root(profile: Profile, { paths, app, allow, scratch }: SandboxSubject, 
     ...homeOptions(home, at(home)),
     ...['--remount-ro', real],
   ];
+}
+
+/** What is allowed in HOME is a folder, which no one needs to make first. A build may have put a link in a cache. */
+function makeInHome(home: string, path: string): void {
+  const make = (parent: Folder, name: Name) => parent.makeFolder(name, 0o700);
+  inFolder(Folder.open(home), (top) => top.below(path.split('/'), make).close());
 }
 
 /** systemd reads it as root, and so would follow a link that the app put in its place. */
