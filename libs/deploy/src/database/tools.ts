@@ -84,6 +84,8 @@ function collected(
   const kill = (why: unknown) => {
     ended ??= why;
     child.kill('SIGKILL');
+    // Its end would wait for a reader.
+    child.stdout?.destroy();
   };
   const abort = () => kill('was interrupted');
   const timer = setTimeout(() => kill('took too long'), limits.timeout ?? PATIENCE);

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '@runner/common/foundation/failure';
 import { databaseAddress } from '@runner/deploy/database/address';
 import { runTool } from '@runner/deploy/database/tools';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -24,6 +25,23 @@ test('what a tool prints is taken whole, also if it has ended before the first b
   const words = { args: ['-batch'], input: "select 'all of it';\n" };
   await runTool(databaseAddress(`sqlite:${path}`, '/'), 'client', words, { output });
   assert.is(text, 'all of it\n');
+});
+
+test('what cannot be taken ends the tool, however much it still prints', async () => {
+  const path = join(temporaryFolder('tools'), 'shop.db');
+  writeFileSync(path, '');
+  const output = async () => {
+    await sleep(1_000);
+    throw new Failure('disk_full', 'the disk is full');
+  };
+  const many = 'with recursive n(i) as (select 1 union all select i + 1 from n limit 1000000)';
+  const words = { args: ['-batch'], input: `${many} select i from n;\n` };
+  const tool = runTool(databaseAddress(`sqlite:${path}`, '/'), 'client', words, { output });
+  const ended = tool.then(
+    () => 'taken',
+    (error: Error) => error.message,
+  );
+  assert.is(await Promise.race([ended, sleep(10_000, 'it hangs')]), 'the disk is full');
 });
 
 own.run();
