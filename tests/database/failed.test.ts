@@ -1,5 +1,9 @@
 /** A migration that failed: what is in the database decides, not what its rehearsal had announced. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
 import { run } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { deployFile } from '../deploys/world.ts';
 import { rollback, ship, sql, sqliteSuite, TOOL } from './sqlite-world.ts';
@@ -49,6 +53,29 @@ test('a command that changes the database itself in its rehearsal and then fails
   assert.is(failed.status, 1);
   assert.match(failed.stderr, /migrate: the command does not use DATABASE_URL: its rehearsal/);
   assert.not.match(failed.stderr, /it was not run on the database/);
+});
+
+test('a command is not said to have changed a database that cannot be read after its rehearsal', async ({
+  world,
+  database,
+}) => {
+  const [begun, held] = [`${database}.begun`, `${database}.held`];
+  const wait = `touch ${begun}; while test ! -e ${held}; do sleep 0.1; done`;
+  const deploy = deployFile(world.port, `migrate: "${wait}; exit 3"\n`).replace(
+    'env: { ',
+    `env: { DATABASE_URL: "sqlite:${database}", `,
+  );
+  await world.push('v1', { deploy });
+  const deploying = world.deploy();
+  await until(() => existsSync(begun), 'the rehearsal does not begin');
+  const lock = spawn('sqlite3', [database], { stdio: ['pipe', 'pipe', 'inherit'] });
+  lock.stdin.write("begin exclusive; select 'held';\n");
+  await once(lock.stdout, 'data');
+  writeFileSync(held, '');
+  const failed = await deploying;
+  lock.kill();
+  assert.is(failed.status, 1);
+  assert.match(failed.stderr, /migrate: its rehearsal on a copy of the schema ended with status 3/);
 });
 
 test('a migration that failed on the copy is not run on the database', async ({

@@ -67,7 +67,9 @@ async function refuseServerWide(
 
 /** Throws a StepFailure if a rehearsal, of which no change of the copy is known, has changed the database itself. */
 async function refuseElsewhere({ rules, address }: MigrationContext, before: SchemaLook) {
-  if ((await lookAtSchema(address)).text === before.text) return;
+  const now = await lookAtSchema(address);
+  // Of a database that cannot be read now, as it is busy, no one knows.
+  if (!before.catalogue || !now.catalogue || now.text === before.text) return;
   throw refused(
     `the command does not use ${rules.database}: its rehearsal on a copy changed the database itself; make it use the variable, or set rehearse: false`,
     'commit',
@@ -108,7 +110,8 @@ export async function rehearse(
     const rehearsed = async () => {
       const result = await rehearseSchema({ ...about, ...(isFull && { full: { timeout } }) });
       await refuseServerWide(address, onServer);
-      if (result.isSameSchema !== false) await refuseElsewhere(context, before);
+      // Otherwise the command has not run.
+      if (failed && result.isSameSchema !== false) await refuseElsewhere(context, before);
       if (failed && result.hasFailed) throw failed;
       return result;
     };
