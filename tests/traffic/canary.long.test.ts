@@ -5,6 +5,7 @@ import { runningPid } from '@runner/common/files/process';
 import { killApp } from '@runner/testing/app';
 import { start } from '@runner/testing/run';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
+import { type ProxyResponse, request } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { begin, CANARY, canarySuite, nextOf, shareOf, sharesOf } from './canary.ts';
@@ -145,7 +146,13 @@ test('what a kill or a cancel leaves of a trial is withdrawn', async ({ world, p
   assert.is(watched.status, 3);
   // What was found before may come first.
   assert.match(watched.stdout, new RegExp(`(?:^|\\n)Not watched: ${died}\\n$`));
+  // Also of the requests that it gets meanwhile.
+  const answers: Promise<ProxyResponse>[] = [];
+  const visits = setInterval(() => answers.push(request(proxy.port)), 10);
   const withdrawn = await world.runner('cancel', 'shop');
+  clearInterval(visits);
+  const lost = (await Promise.all(answers)).filter(({ status }) => status !== 200);
+  assert.equal(lost, [], `of ${answers.length}`);
   const hold = 'It is on hold until the next push or runner deploy shop.\n';
   assert.match(withdrawn.stdout, /^Cancelled the deploy of shop v2 at canary .*v1 is active\.\n/);
   assert.ok(withdrawn.stdout.endsWith(hold), withdrawn.stdout);

@@ -16,6 +16,7 @@ import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { approvalFields } from '../approval/admit.ts';
 import { activeRelease } from '../instances/current-link.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
+import { hasShares } from '../instances/shares.ts';
 import { stopRemoved } from '../instances/stop.ts';
 import { activeFile } from '../instances/target.ts';
 import { recordedMoves } from '../journal/after-rollback.ts';
@@ -24,6 +25,7 @@ import { StageClock } from '../journal/clock.ts';
 import { clearJournal } from '../journal/journal.ts';
 import { type Deploy, type Journal, type Operation, uninterrupted } from '../journal/operation.ts';
 import { noteUnusual } from '../proxy/mark.ts';
+import { slotReleases } from '../release/folder.ts';
 import { startNotifier } from '../report/notifier.ts';
 import { openDeployLog } from '../run/log.ts';
 import { endDeploy, endHooks } from '../run/processes.ts';
@@ -72,8 +74,11 @@ async function recoverFrom(dead: Dead): Promise<AppState> {
     interruptedNote(dead, `, after the switch: ${op.version} is healthy and stays`);
     return succeeded(dead);
   }
-  // What gets requests ends once its instance has rolled back.
-  endDeploy(paths.app(app.app).dir, op.deployId, (release) => !live.has(release));
+  // What gets requests, or a share of them, ends once they are taken back.
+  const own = paths.app(app.app);
+  const isShared = op.instances.some((name) => hasShares(own.instance(name)));
+  const served = isShared ? slotReleases(app) : live;
+  endDeploy(own.dir, op.deployId, (release) => !served.has(release));
   // Killed before its start was recorded: nothing had been done.
   const isUnrecorded = !journal.rollback && records.length === 0;
   if (isUnrecorded && isEarly(journal)) return clearJournal(op);
