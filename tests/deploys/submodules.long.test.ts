@@ -186,4 +186,19 @@ test('a filter of Git LFS without any pointer is nothing to refuse', async ({ wo
   assert.ok(statSync(at(world, 'logo.psd')).isFile());
 });
 
+test('what git says is taken whole or not at all: a pointer after 64 MiB of it is not missed', async ({
+  world,
+}) => {
+  await world.push('v1', {
+    deploy: 'keep: 2\n',
+    files: {
+      '.gitattributes': '*.psd filter=lfs diff=lfs -text\n',
+      'a.psd': `${'x'.repeat(67_108_864)}\n${POINTER}`,
+      'b.psd': POINTER,
+    },
+  });
+  assert.is((await world.deploy()).status, 1);
+  assert.is(world.events().at(-1)?.error, 'git failed: it answers with more than 64 MiB');
+});
+
 test.run();

@@ -20,6 +20,7 @@ import type { GitResult, GitSource } from './source.ts';
 
 const LOCAL_TIMEOUT = 120_000;
 const OUTPUT_MAX = 67_108_864;
+const TOO_LONG = 'fatal: it answers with more than 64 MiB';
 const ERRORS_MAX = 65_536;
 /** Between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE = 3_000;
@@ -131,6 +132,7 @@ function resultOf(child: ChildProcess, { timeout, signal }: GitOptions): Promise
   child.stdout?.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size <= OUTPUT_MAX) chunks.push(chunk);
+    else kill();
   });
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr = (stderr + chunk.toString('utf8')).slice(-ERRORS_MAX);
@@ -148,9 +150,12 @@ function resultOf(child: ChildProcess, { timeout, signal }: GitOptions): Promise
   signal?.addEventListener('abort', kill, { once: true });
   return new Promise<GitResult>((resolve, reject) => {
     child.once('error', () => reject(notInstalled()));
-    child.once('close', (status) =>
-      resolve({ status, stdout: Buffer.concat(chunks), stderr, timedOut }),
-    );
+    child.once('close', (status) => {
+      const answer = { stdout: Buffer.concat(chunks), timedOut };
+      // Half an answer would be taken for all of it, such as a list of files without its submodules.
+      if (size > OUTPUT_MAX) resolve({ ...answer, status: null, stderr: TOO_LONG });
+      else resolve({ ...answer, status, stderr });
+    });
   }).finally(() => {
     clearTimeout(timer);
     clearTimeout(killer);
