@@ -1,4 +1,5 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startDiscord } from '@runner/testing/discord';
 import { run } from '@runner/testing/run';
@@ -88,6 +89,27 @@ test('an app that exits at once is rolled back, and its output is in the error',
     readFileSync(String(failure?.log), 'utf8'),
     /no database address[\s\S]*\n(start|health): `exec node server\.js` ended with status 1\n\$ /,
   );
+});
+
+test('the output of an app that exits at once is in the error, also if its writer has to wait', async ({
+  world,
+}) => {
+  const folder = join(world.root, 'apps/shop/instances/default/run');
+  mkdirSync(folder, { recursive: true });
+  // As what an app before has left does, or a busy machine.
+  const holder = spawn('flock', [folder, 'sleep', '120'], { detached: true, stdio: 'ignore' });
+  try {
+    await world.push('v1', { files: { 'server.js': "throw new Error('no database address');\n" } });
+    assert.is((await world.deploy()).status, 1);
+    const { error, cause } = world.events().at(-1) ?? {};
+    assert.match(
+      String(error),
+      /`exec node server\.js` ended with status 1\n[\s\S]*no database address/,
+    );
+    assert.match(String(cause), 'no database address');
+  } finally {
+    process.kill(-(holder.pid as number));
+  }
 });
 
 test('an app that dies after a long beginning has not started either', async ({ world }) => {

@@ -12,8 +12,8 @@ import { systemFailure } from '@runner/common/foundation/failure';
 
 /** Bytes of a file, some more where it is written in one piece. */
 const FILE_MAX = 10_485_760;
-/** How long to wait for the end of an app's output, in milliseconds: what it left may hold the pipe open. */
-const DRAINED = 500;
+/** How long to wait for the end of an app's output, in milliseconds; less if what it left holds the pipe open. */
+const DRAINED = { held: 500, free: 10_000 };
 
 /**
  * Arguments: the file, its size, and its path for `ps`. It waits for the writer of the app before, which may
@@ -45,7 +45,8 @@ export type KeptOutput = ReturnType<typeof keepOutput>;
 
 /**
  * Opens the output of an app that is about to start: `into` is where it writes, to be closed once it has started,
- * `file` the file as it was opened. `drained` resolves when all is written that the app has printed before its end.
+ * `file` the file as it was opened. `drained` resolves when all is written that the app has printed before its end,
+ * soon if something `isHeld` open by what it has left.
  * Throws what keeps the file from being written.
  */
 export function keepOutput(path: string) {
@@ -61,7 +62,8 @@ export function keepOutput(path: string) {
       if (pipe === undefined) return { into: open(folder), file, drained: async () => {}, close };
       const writer = startWriter(folder, path, pipe.from);
       for (const fd of [pipe.both, pipe.from]) closeSync(fd);
-      return { into: pipe.into, file, drained: () => endOf(writer), close };
+      const drained = (isHeld: boolean) => endOf(writer, isHeld);
+      return { into: pipe.into, file, drained, close };
     });
   } catch (error) {
     throw systemFailure(error, `write ${path}`);
@@ -103,11 +105,11 @@ function startWriter(folder: Folder, path: string, from: number): ChildProcess {
   return writer;
 }
 
-function endOf(writer: ChildProcess): Promise<void> {
+function endOf(writer: ChildProcess, isHeld: boolean): Promise<void> {
   return new Promise((resolve) => {
     if (writer.exitCode !== null || writer.signalCode !== null || writer.pid === undefined)
       return resolve();
-    const timer = setTimeout(resolve, DRAINED);
+    const timer = setTimeout(resolve, isHeld ? DRAINED.held : DRAINED.free);
     writer.once('exit', () => {
       clearTimeout(timer);
       resolve();

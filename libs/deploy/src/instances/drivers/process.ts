@@ -143,11 +143,14 @@ async function recordInside(child: ChildProcess, { first }: SandboxProcess) {
   return undefined;
 }
 
+/** Whether something of the app still runs. */
+const hasLeft = (target: Target) =>
+  processesOf(target, target.env.RUNNER_DEPLOY_ID).some((pid) => !isHolder(pid));
+
 /** Why the app's first process ended. */
 function wordsOf(target: Target, code: number | null, by: NodeJS.Signals | null): string {
   if (by) return `was ended by ${by}`;
-  if (code !== 0 || !processesOf(target, target.env.RUNNER_DEPLOY_ID).some((pid) => !isHolder(pid)))
-    return `ended with status ${code}`;
+  if (code !== 0 || !hasLeft(target)) return `ended with status ${code}`;
   return 'went into the background: start the app in the foreground, without & or a daemon option';
 }
 
@@ -197,7 +200,7 @@ export const processDriver = {
     const { child, pid, from } = await startWith(target, start, output);
     let words: string | undefined;
     const exited = async (code: number | null, by: NodeJS.Signals | null) => {
-      await output.drained();
+      await output.drained(hasLeft(target));
       words ??= wordsOf(target, code, by);
     };
     child.once('error', (error: NodeJS.ErrnoException) => {
