@@ -13,7 +13,8 @@ export interface HaproxyCounters {
 
 /** The counters of a backend in the answer to `show stat`, which is CSV; undefined if it is not there. */
 export function countersIn(csv: string, backend: string): HaproxyCounters | undefined {
-  const [head = '', ...rows] = csv.split('\n');
+  // Without what is not a whole line: an answer that was cut short has half a number at its end.
+  const [head = '', ...rows] = csv.split('\n').slice(0, -1);
   const names = head.replace(/^# /, '').split(',');
   const cells = rows
     .map((row) => row.split(','))
