@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Server } from '@runner/common/foundation/paths';
 
 /** Characters of its output that are kept. */
-const OUTPUT_MAX = 1_048_576;
+const OUTPUT_MAX = 16_777_216;
 /** How long it may take, in ms; what acts goes on after that, without this session. */
 const PATIENCE = { looks: 60_000, acts: 45_000 };
 /** All that it gets of the environment. */
@@ -47,7 +47,9 @@ export function execute(
   });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-    if (output.length < OUTPUT_MAX) output = (output + piece).slice(0, OUTPUT_MAX);
+    output += piece;
+    // Its end is what matters of lines, and half of one line is nothing.
+    if (output.length > OUTPUT_MAX) output = output.slice(output.length - OUTPUT_MAX);
   });
   return new Promise((resolve, reject) => {
     const leave = () => {

@@ -116,6 +116,12 @@ test('an answer has at most 8,000 bytes, with the lines around it', async ({ wor
     assert.match(dataOf(text), /^first\n[\s\S]+\nlast$/);
     const bytes = Buffer.byteLength(text);
     assert.ok(bytes > 6_000 && bytes <= 8_000, `${bytes} bytes`);
+    // Of more than is kept of them, the last ones are.
+    appendFileSync(log, `${`${'y'.repeat(20_000)}\n`.repeat(150)}the last\n`);
+    assert.match(
+      dataOf((await agent.call('logs', { app: 'shop', lines: 200 })).text),
+      /\nthe last$/,
+    );
   });
 });
 
