@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
-import { trafficFiles } from '@runner/testing/traffic-app';
+import { start } from '@runner/testing/run';
+import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { type ProxyResponse, request, startLoad, startProxy } from '@runner/testing/traffic-proxy';
+import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { deployFile, suiteOf } from '../deploys/world.ts';
 import { makeTrafficWorld, runningSlots } from './world.ts';
@@ -64,6 +66,32 @@ test('a command moves the requests; one that fails leaves them where they are', 
   const port = Number(readFileSync(target, 'utf8'));
   assert.is(await version(port), 'v1');
   assert.equal(runningSlots(world), [world.live()]);
+});
+
+test('a deploy that is killed while its command moves the requests loses none', async ({
+  world,
+}) => {
+  const ports = [await freePort(), await freePort()];
+  const target = join(world.root, 'target');
+  const more = (after: string) =>
+    `traffic: { type: command, ports: [${ports.join(', ')}], run: "echo $PORT > ${target}.new; mv ${target}.new ${target}${after}", drain: 5s }\n`;
+  assert.is((await world.ship('v0', 'good', more(''))).status, 0);
+  const before = readFileSync(target, 'utf8');
+  const proxy = await startProxy(() => ({ port: Number(readFileSync(target, 'utf8')) }));
+  await world.push('v1', { deploy: trafficFile(more('; sleep 60')), files: trafficFiles('v1') });
+  const killed = start('runner-deploy', ['shop'], { root: world.root });
+  const load = startLoad(proxy.port);
+  await until(() => readFileSync(target, 'utf8') !== before, 'no move');
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.done;
+  const next = await world.runner('restart', 'shop');
+  const { failed, versions } = await load.end();
+  const active = await version(proxy.port);
+  proxy.close();
+  assert.match(next.stderr, /was interrupted during (?:switch|traffic): cleaning up/);
+  assert.equal(failed, []);
+  assert.equal(versions, ['v0', 'v1']);
+  assert.is(active, 'v0');
 });
 
 test('instances move together, and a worker is restarted after them', async ({ world }) => {

@@ -16,7 +16,6 @@ import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { approvalFields } from '../approval/admit.ts';
 import { activeRelease } from '../instances/current-link.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import { hasShares } from '../instances/shares.ts';
 import { stopRemoved } from '../instances/stop.ts';
 import { activeFile } from '../instances/target.ts';
 import { recordedMoves } from '../journal/after-rollback.ts';
@@ -74,11 +73,11 @@ async function recoverFrom(dead: Dead): Promise<AppState> {
     interruptedNote(dead, `, after the switch: ${op.version} is healthy and stays`);
     return succeeded(dead);
   }
-  // What gets requests, or a share of them, ends once they are taken back.
-  const own = paths.app(app.app);
-  const isShared = op.instances.some((name) => hasShares(own.instance(name)));
-  const served = isShared ? slotReleases(app) : live;
-  endDeploy(own.dir, op.deployId, (release) => !served.has(release));
+  // What is in a slot may get requests, and ends once they are taken back; a command of it is to do nothing more.
+  const held = slotReleases(app);
+  const isLeft = (release: string, isStep: boolean) =>
+    !live.has(release) && (isStep || !held.has(release));
+  endDeploy(paths.app(app.app).dir, op.deployId, isLeft);
   // Killed before its start was recorded: nothing had been done.
   const isUnrecorded = !journal.rollback && records.length === 0;
   if (isUnrecorded && isEarly(journal)) return clearJournal(op);

@@ -37,8 +37,9 @@ export async function undo(op: Operation, journal: Journal): Promise<Undone[]> {
   const names = instanceNames(op);
   const touched = names.flatMap((name) => touchedOf(calm, journal, name) ?? []);
   for (const name of names) {
-    if (journal.touched?.includes(name) && isWaiting(calm, name)) await sendBack(calm, name);
-    await stopUnused(calm, name);
+    const wasSent = journal.touched?.includes(name) && isWaiting(calm, name);
+    if (wasSent) await sendBack(calm, name);
+    await stopUnused(calm, name, wasSent);
   }
   const order = journal.touched ?? [];
   touched.sort((a, b) => order.indexOf(b.name) - order.indexOf(a.name));
@@ -104,8 +105,8 @@ async function sendBack(op: Operation, name: string): Promise<void> {
   if (failure) op.log.line(failure.message);
 }
 
-/** Stops what was started in a slot and never got a request. */
-export async function stopUnused(op: Operation, name: string): Promise<void> {
+/** Stops what was started in a slot and does not get the requests, once it has answered those that it got. */
+export async function stopUnused(op: Operation, name: string, wasSent = false): Promise<void> {
   const { slots, draining } = instanceState(op, name);
   const own = op.paths.app(op.app.app).instance(name);
   const live = liveSlot(own);
@@ -114,7 +115,7 @@ export async function stopUnused(op: Operation, name: string): Promise<void> {
   for (const slot of SLOTS) {
     if (slot === live || slot === draining?.slot || !slots?.[slot]) continue;
     const stop = async () => {
-      if (wasTried) await finishRequests(op, name, slot);
+      if (wasTried || wasSent) await finishRequests(op, name, slot);
       await stopSlot(op, name, slot);
     };
     const step = `stop ${name} in slot ${slot}`;

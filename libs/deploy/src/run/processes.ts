@@ -131,14 +131,14 @@ export async function endProcesses(find: () => number[], grace: number): Promise
 export function endDeploy(
   app: string,
   deployId: string,
-  isWanted: (release: string) => boolean = () => true,
+  isWanted: (release: string, isStep: boolean) => boolean = () => true,
 ): void {
   killAll(() =>
     processesWhere((env) => {
       if (env.RUNNER_DEPLOY_ID !== deployId || env[JOB_RUN] !== undefined) return false;
       if (env.RUNNER_RELEASE === app) return true;
       const release = releaseIn(env, app);
-      return release !== undefined && isWanted(release);
+      return release !== undefined && isWanted(release, env[STEP] !== undefined);
     }),
   );
 }
