@@ -199,7 +199,8 @@ start: { type: process, run: "while :; do sleep 0.1; done" }
       /begun of 'two', which uses this database, was killed: the next deploy, .* cleans up first \(database_in_use\)\n$/,
     );
   } finally {
-    killApp(root, 'two');
+    // Also ends what the killed deploy had started, and had not noted yet.
+    await run('runner-stop', ['two'], { root });
   }
 });
 
