@@ -11,7 +11,7 @@ export const rooms = new Map([
   ['libs/extract', 'rules line prefix collect choose'],
   [
     'libs/deploy',
-    'sandbox guard run git signed report journal proxy instances packages statement release alerts jobs approval database hold operation rollback lifecycle sleep watch pipeline plan checks fetch changes remove prune proof',
+    'sandbox run guard git signed report journal proxy instances packages statement release alerts jobs approval database hold operation rollback lifecycle sleep watch pipeline plan checks fetch changes remove prune proof',
   ],
   ['libs/history', 'log deploys figures now'],
   ['libs/fleet', 'files order broker events'],

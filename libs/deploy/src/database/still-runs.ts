@@ -1,9 +1,8 @@
 /** What a server still executes of a migration that was ended: it does not notice that its client is gone. */
-import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { orElse } from '@runner/common/foundation/attempt';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { socketsOf } from '../run/listeners.ts';
 import { type MigrationContext, SESSION_NAME } from './context.ts';
 import { query } from './query.ts';
 
@@ -24,16 +23,16 @@ const SESSIONS = {
     AND USER = SUBSTRING_INDEX(USER(), '@', 1) AND ID <> CONNECTION_ID() AND COMMAND <> 'Sleep'`,
 };
 
+/** State of a connection in /proc/net/tcp. */
+const ESTABLISHED = '01';
+
 /** Whether the client of a session is gone; undefined: it is not one of this server, or no one knows. */
 function isGone(client: string): boolean | undefined {
   const [, host = '', port = ''] = /^(.+):(\d+)$/.exec(client) ?? [];
   const own = Object.values(networkInterfaces()).flatMap((all = []) => all.map((of) => of.address));
   if (![...own, 'localhost'].includes(host)) return undefined;
-  const files = ['/proc/net/tcp', '/proc/net/tcp6'];
-  const sockets = files.map((path) => orElse(() => readFileSync(path, 'latin1'), '')).join('');
-  const place = `:${Number(port).toString(16).padStart(4, '0').toUpperCase()}`;
-  // Columns: number, own address, that of the other side, state, of which 01 is established.
-  return !new RegExp(`^ *\\d+: \\w+${place} \\S+ 01 `, 'm').test(sockets);
+  const open = socketsOf('tcp').filter(({ state }) => state === ESTABLISHED);
+  return !open.some((each) => each.port === Number(port));
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Socket as UdpSocket } from 'node:dgram';
 import type { Server, Socket } from 'node:net';
 import { type HostRule, ruleFor } from '@runner/common/config/network';
 import { type NetworkGuard, PROXY_PORT } from '../sandbox/guarded.ts';
-import { askerAt, attemptsOf, isIn, processIn } from './asker.ts';
+import { askerAt, attemptsOf, isIn, processesIn } from './asker.ts';
 import { addressesFor, dial, type Lookup, lookupAll } from './dial.ts';
 import { HELLO_MAX, serverName } from './hello.ts';
 import { HostNames, questionIn } from './names.ts';
@@ -72,12 +72,12 @@ export class HostGuard implements NetworkGuard {
 
   /** Notes connections to ports that nothing takes, each once. */
   #attemptsNoter(): () => void {
-    let pid: string | undefined;
+    let pid: number | undefined;
     let known = new Set<string>();
     return () => {
       const space = this.#space;
       if (space === '') return;
-      if (pid === undefined || !isIn(pid, space)) pid = processIn(space);
+      if (pid === undefined || !isIn(pid, space)) [pid] = processesIn(space);
       const now = new Set<string>();
       for (const { from, address, port } of pid === undefined ? [] : attemptsOf(pid)) {
         const key = `${from} ${address} ${port}`;

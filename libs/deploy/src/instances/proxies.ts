@@ -3,10 +3,10 @@ import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { liveLink, liveSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
 import type { Traffic } from '@runner/common/deploy-file/instance';
-import { namesIn } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
+import { allProcesses } from '../run/processes.ts';
 import { nameOf } from './reach.ts';
 import { closedAbove, type Identity, may, userName } from './rights.ts';
 
@@ -27,8 +27,8 @@ export interface Obstruction {
 
 /** The proxies that run, one for each user; a master that runs as root is its workers' affair. */
 export function proxies(): Proxy[] {
-  const found = namesIn('/proc')
-    .filter((name) => /^\d+$/.test(name) && PROXIES.includes(nameOf(Number(name))))
+  const found = allProcesses()
+    .filter((pid) => PROXIES.includes(nameOf(pid)))
     .flatMap((pid) => proxyOf(pid) ?? []);
   const isFirst = ({ program, uid }: Proxy, index: number) =>
     found.findIndex((each) => each.program === program && each.uid === uid) === index;
@@ -36,7 +36,7 @@ export function proxies(): Proxy[] {
 }
 
 /** undefined if it has ended. */
-function proxyOf(pid: string): Proxy | undefined {
+function proxyOf(pid: number): Proxy | undefined {
   const status = orElse(() => readFileSync(`/proc/${pid}/status`, 'utf8'), undefined);
   if (status === undefined) return undefined;
   // The list of groups ends with a space, after which comes no group 0.
@@ -46,7 +46,7 @@ function proxyOf(pid: string): Proxy | undefined {
   const [, gid = 0] = ids('Gid');
   const groups = [gid, ...ids('Groups')];
   const root = orElse(() => readlinkSync(`/proc/${pid}/root`), undefined);
-  return { program: nameOf(Number(pid)), uid, groups, root };
+  return { program: nameOf(pid), uid, groups, root };
 }
 
 /**

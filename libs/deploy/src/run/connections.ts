@@ -1,5 +1,5 @@
 /** Connections to an app as the kernel counts them: its old version drains until there are none. */
-import { tableOf, tcpSockets } from './listeners.ts';
+import { socketsOf, tableOf } from './listeners.ts';
 
 /** States of /proc/net/tcp: established, and half-open on the way in. Not CLOSE_WAIT: some apps keep those. */
 const TCP_OPEN = new Set(['01', '03']);
@@ -10,7 +10,7 @@ const UNIX_OPEN = new Set(['02', '03']);
 export function connectionsTo(address: string): number {
   if (address.startsWith('/')) return unixConnections(address);
   const port = Number(address);
-  return tcpSockets().filter((each) => each.port === port && TCP_OPEN.has(each.state)).length;
+  return socketsOf('tcp').filter((each) => each.port === port && TCP_OPEN.has(each.state)).length;
 }
 
 /** An accepted connection has the path of its listener. */

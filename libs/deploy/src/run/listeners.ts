@@ -1,4 +1,4 @@
-/** Which processes listen on a TCP port, from /proc. */
+/** The sockets of a network namespace and who holds them, from /proc. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { isEnding } from '@runner/common/files/process';
 import { orElse } from '@runner/common/foundation/attempt';
@@ -13,32 +13,34 @@ export interface Listener {
 /** State of a listening socket in /proc/net/tcp. */
 const LISTEN = '0A';
 
-interface TcpSocket extends Listener {
+interface InetSocket extends Listener {
   readonly port: number;
+  /** Address and port of the other side, as the kernel writes them: `0100007F:1F90`. */
+  readonly far: string;
   /** Two hexadecimal digits. */
   readonly state: string;
 }
 
-/** All TCP sockets of this machine. */
-export function tcpSockets(): TcpSocket[] {
-  return ['tcp', 'tcp6'].flatMap((table) => {
-    const rows = tableOf(table);
-    return rows.map((row) => {
-      const [, local = '', , state = '', , , , uid, , inode] = row.trim().split(/\s+/);
+/** The sockets of a protocol in the network namespace of a process, by default in ours. */
+export function socketsOf(protocol: 'tcp' | 'udp', pid: number | 'self' = 'self'): InetSocket[] {
+  return [protocol, `${protocol}6`].flatMap((table) =>
+    tableOf(table, pid).map((row) => {
+      const [, local = '', far = '', state = '', , , , uid, , inode] = row.trim().split(/\s+/);
       const port = Number.parseInt(local.slice(local.lastIndexOf(':') + 1), 16);
-      return { socket: `socket:[${inode}]`, uid: Number(uid), port, state };
-    });
-  });
+      return { socket: `socket:[${inode}]`, uid: Number(uid), port, far, state };
+    }),
+  );
 }
 
-/** The rows of a table in /proc/net; empty if the kernel does not have it, as without IPv6. */
-export function tableOf(name: string): string[] {
-  return orElse(() => readFileSync(`/proc/net/${name}`, 'latin1').split('\n').slice(1), []);
+/** The rows of a table in /proc/PID/net; empty if the kernel does not have it, as without IPv6. */
+export function tableOf(name: string, pid: number | 'self' = 'self'): string[] {
+  const read = () => readFileSync(`/proc/${pid}/net/${name}`, 'latin1').split('\n').slice(1);
+  return orElse(read, []);
 }
 
 /** The sockets that listen on this machine, on any address. */
-export function allListeners(): TcpSocket[] {
-  return tcpSockets().filter(({ state }) => state === LISTEN);
+export function allListeners(): InetSocket[] {
+  return socketsOf('tcp').filter(({ state }) => state === LISTEN);
 }
 
 /** Those of a port. */

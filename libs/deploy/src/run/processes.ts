@@ -31,9 +31,15 @@ export function ownProcesses(): number[] {
 
 function usersProcesses(): number[] {
   const uid = process.geteuid?.();
+  return allProcesses().filter(
+    (pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid,
+  );
+}
+
+/** The pids of all processes. */
+export function allProcesses(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((name) => statSync(`/proc/${name}`, { throwIfNoEntry: false })?.uid === uid)
     .map(Number);
 }
 
