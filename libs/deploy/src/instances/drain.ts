@@ -12,8 +12,7 @@ import { failureOf } from '../run/step.ts';
 import { askNow } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
 import { isOpen } from './reach.ts';
-import { instanceState, stopSlot } from './slots.ts';
-import { keptTarget } from './target.ts';
+import { instancePaths, instanceState, stopSlot, targetIn } from './slots.ts';
 
 /** Between two looks at the connections, in milliseconds. */
 const POLL = 200;
@@ -41,7 +40,7 @@ function drainsOf(op: Operation, names: readonly string[]): Drain[] {
   if (isKeptWarm(findApp(op.paths, op.app.app))) return [];
   return names.flatMap((instance) => {
     const { draining } = instanceState(op, instance);
-    const live = liveSlot(op.paths.app(op.app.app).instance(instance));
+    const live = liveSlot(instancePaths(op, instance));
     if (!draining || draining.slot === live) return [];
     const { slot, since, until } = draining;
     return [{ instance, slot, since, limit: Date.parse(until) - Date.parse(since) }];
@@ -134,18 +133,14 @@ export async function vacate(op: Operation, name: string, slot: SlotName): Promi
 
 /** Waits until a slot that gets no more requests has answered those it has, at most the time of a drain. */
 export async function finishRequests(op: Operation, name: string, slot: SlotName): Promise<void> {
-  const held = instanceState(op, name).slots?.[slot];
-  const target = held && keptTarget(op, name, held, slot);
-  const limit = target?.instance.traffic?.drain ?? 0;
+  const limit = targetIn(op, name, slot)?.instance.traffic?.drain ?? 0;
   await idle(op, { instance: name, slot, since: '', limit }, async () => true);
 }
 
 /** Waits for a version to be idle, at most its limit. Returns the connections that are left. */
 async function idle(op: Operation, drain: Drain, goesOn: () => Promise<boolean>): Promise<number> {
   const { instance, slot, limit } = drain;
-  const held = instanceState(op, instance).slots?.[slot];
-  const target = held ? keptTarget(op, instance, held, slot) : undefined;
-  const address = target?.env.PORT;
+  const address = targetIn(op, instance, slot)?.env.PORT;
   const until = performance.now() + limit;
   let open = 0;
   for (let quiet = 0; quiet < IDLE && address !== undefined; ) {
@@ -159,9 +154,7 @@ async function idle(op: Operation, drain: Drain, goesOn: () => Promise<boolean>)
 
 /** Each call is one look at what gets the requests of an instance, `death` how it died, in words. */
 export function watchLive(op: Operation, name: string) {
-  const live = liveSlot(op.paths.app(op.app.app).instance(name));
-  const held = live && instanceState(op, name).slots?.[live];
-  const target = held && keptTarget(op, name, held, live);
+  const target = targetIn(op, name, liveSlot(instancePaths(op, name)));
   let deaf = 0;
   return async () => {
     deaf = !target || (await isOpen(target.env.PORT)) ? 0 : deaf + 1;

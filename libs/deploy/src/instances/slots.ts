@@ -3,7 +3,14 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { changeApp } from '@runner/common/apps/change';
 import { openBelowInstance, writeBelowInstance } from '@runner/common/apps/instance-folder';
-import { liveLink, liveSlot, type SlotName, slotPaths, socketIn } from '@runner/common/apps/slots';
+import {
+  asleepSince,
+  liveLink,
+  liveSlot,
+  type SlotName,
+  slotPaths,
+  socketIn,
+} from '@runner/common/apps/slots';
 import type { InstanceState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { completeEvent } from '@runner/common/audit/complete';
@@ -35,6 +42,23 @@ export function instanceState({ paths, app }: Pick<Operation, 'paths' | 'app'>, 
   return findApp(paths, app.app)?.instances[name] ?? NEW;
 }
 
+/** The folders of an instance of the app. */
+export function instancePaths({ paths, app }: Pick<Operation, 'paths' | 'app'>, name: string) {
+  return paths.app(app.app).instance(name);
+}
+
+/** What is in a slot, as its release describes it; undefined if nothing is, or that cannot be read. */
+export function targetIn(op: Operation, name: string, slot: SlotName | undefined) {
+  const held = slot && instanceState(op, name).slots?.[slot];
+  return held ? keptTarget(op, name, held, slot) : undefined;
+}
+
+/** Whether a target is where the requests of its instance go: not in the other slot, and not asleep. */
+export function isServed(op: Operation, { slot, instance }: Target): boolean {
+  const own = instancePaths(op, instance.name);
+  return slot === undefined || (slot === liveSlot(own) && !asleepSince(own));
+}
+
 type InstanceChange = (now: InstanceState) => InstanceState;
 
 function changeInstance({ paths, io, app }: Operation, name: string, change: InstanceChange): void {
@@ -60,11 +84,7 @@ export function put(op: Operation, target: Target): void {
   }
   const { traffic } = instance;
   const port = traffic && portOf(traffic, slot);
-  const tooLong = socketProblem(
-    op.paths.app(op.app.app).instance(instance.name),
-    traffic,
-    target.file,
-  );
+  const tooLong = socketProblem(instancePaths(op, instance.name), traffic, target.file);
   if (tooLong) throw new StepFailure('start', `start: ${tooLong}`, { blame: 'operator' });
   if (port !== undefined) refuseBusyPort(instance.name, port);
   refuseDetour({ paths: op.paths, app: op.app.app }, paths.dir);
@@ -123,7 +143,7 @@ function refuseBusyPort(name: string, port: number): void {
  */
 export async function serve(op: Operation, target: Target): Promise<void> {
   const { slot, instance } = target;
-  const own = op.paths.app(op.app.app).instance(instance.name);
+  const own = instancePaths(op, instance.name);
   const before = liveSlot(own);
   if (slot === undefined) {
     // It may still have run, so that nothing was put in its place.
@@ -200,9 +220,8 @@ function recordRestart(op: Operation, name: string, slot: SlotName): void {
 export async function stopSlot(op: Operation, name: string, slot: SlotName): Promise<void> {
   const { app } = op.app;
   recordRestart(op, name, slot);
-  const held = instanceState(op, name).slots?.[slot];
-  const paths = slotPaths(op.paths.app(app).instance(name), slot);
-  const target = held && keptTarget(op, name, held, slot);
+  const paths = slotPaths(instancePaths(op, name), slot);
+  const target = targetIn(op, name, slot);
   if (target) await driverFor(target.start).stop(target);
   else await endInstance({ app, instance: { name }, slot, paths });
   noteInstance(op, name, (now) => {

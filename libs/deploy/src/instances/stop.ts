@@ -17,7 +17,7 @@ import { driverFor } from './drivers/choose.ts';
 import type { Target } from './drivers/driver.ts';
 import { endInstance } from './drivers/process.ts';
 import { fileOfRelease } from './kept-file.ts';
-import { forgetBeforeTraffic, instanceState, stopSlot } from './slots.ts';
+import { forgetBeforeTraffic, instancePaths, instanceState, stopSlot } from './slots.ts';
 import { isRunning, stopUnlessBeside } from './steps.ts';
 import { keptTarget } from './target.ts';
 
@@ -50,7 +50,7 @@ export function instanceNames({ paths, app }: Operation): string[] {
 async function stopUnfinished(op: Operation, name: string): Promise<string | undefined> {
   const { app, deploying, instances } = op.app;
   if (!deploying) return undefined;
-  const paths = op.paths.app(app).instance(name);
+  const paths = instancePaths(op, name);
   const release = placedRelease(op.paths, app, name);
   const isOther = release !== undefined && release !== instances[name]?.current?.release;
   const target = isOther && keptTarget(op, name, { ...deploying, release });
@@ -84,7 +84,7 @@ async function stopOne(op: Operation, name: string, current: Deployed) {
 /** Stops an instance; also what drains, and what ran before `traffic`. Throws a StepFailure. */
 export async function stopAllOf(op: Operation, name: string, running: Target): Promise<void> {
   const { slots, before_traffic: before } = instanceState(op, name);
-  const own = op.paths.app(op.app.app).instance(name);
+  const own = instancePaths(op, name);
   const live = liveSlot(own);
   // A request must not wake what is stopped.
   if (live && asleepSince(own)) linkTo(liveLink(own), live);
@@ -114,7 +114,7 @@ export async function stopRemoved(op: Operation, gone: readonly string[]): Promi
     const current = app.instances[name]?.current;
     const problem = current && (await stopOne(op, name, current));
     if (problem) say(op, problem);
-    switchOff(paths.app(app.app).instance(name));
+    switchOff(instancePaths(op, name));
     const what = unstopped.find((each) => each.startsWith(`${name} `)) ?? 'it was stopped';
     say(op, `the instance ${name} is no longer in .deploy.yml: ${what}`);
   }

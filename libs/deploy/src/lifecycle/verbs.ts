@@ -1,11 +1,12 @@
 /** Starting, stopping and restarting what is active of an app, as its `.deploy.yml` says. */
 
 import type { Deployed } from '@runner/common/apps/deployed';
-import { asleepSince, liveSlot } from '@runner/common/apps/slots';
+import { asleepSince } from '@runner/common/apps/slots';
 import { admit, begin, orGiveBack } from '../approval/admit.ts';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
+import { instancePaths, isServed } from '../instances/slots.ts';
 import { activationOf } from '../instances/steps.ts';
 import { stopAllOf } from '../instances/stop.ts';
 import { besideItself, keptTarget } from '../instances/target.ts';
@@ -50,7 +51,7 @@ export async function changeRunning(
   request: LifeRequest,
   verb: LifecycleVerb,
 ): Promise<LifeOutcome> {
-  const { io, paths, reason } = request;
+  const { io, reason } = request;
   const began = io.elapsed();
   const open = (app: Operation['app']) => {
     // What a killed deploy left is started with them.
@@ -73,7 +74,7 @@ export async function changeRunning(
     const instances: LifeInstance[] = [];
     for (const each of chosen) {
       const [name, { version: runs }] = each;
-      const isLeft = request.onlyAsleep && !asleepSince(paths.app(app.app).instance(name));
+      const isLeft = request.onlyAsleep && !asleepSince(instancePaths(op, name));
       const left = { instance: name, version: runs, result: 'unchanged' as const };
       instances.push(isLeft ? left : await one(op, verb, each, reason));
     }
@@ -150,17 +151,11 @@ function usable({ app }: Operation, verb: LifecycleVerb, target: Target | string
 }
 
 /** Whether an instance is as it is to be. A new reason is recorded. */
-function isDone(
-  { paths, app }: Operation,
-  target: Target,
-  { verb, reason, wasStopped }: Wanted,
-): boolean {
-  const { start, slot, instance } = target;
+function isDone(op: Operation, target: Target, { verb, reason, wasStopped }: Wanted): boolean {
+  const { start } = target;
   const known = wasStopped ? 'stopped' : 'running';
   const status = () => (start.type === 'none' ? known : askNow(driverFor(start).status(target)));
-  const own = paths.app(app.app).instance(instance.name);
-  const isRight = slot === undefined || (slot === liveSlot(own) && !asleepSince(own));
-  if (verb === 'start') return isRight && status() === 'running';
+  if (verb === 'start') return isServed(op, target) && status() === 'running';
   return verb === 'stop' && wasStopped && reason === undefined && status() === 'stopped';
 }
 

@@ -4,7 +4,7 @@ import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import { unobserved } from '../instances/drivers/driver.ts';
 import { waitHealthy } from '../instances/health.ts';
-import { serve } from '../instances/slots.ts';
+import { instancePaths, serve } from '../instances/slots.ts';
 import { keptTarget } from '../instances/target.ts';
 import type { Journal, Operation } from '../journal/operation.ts';
 import { failureOf } from '../run/step.ts';
@@ -40,8 +40,8 @@ export async function hasArrived(op: Operation, journal: Journal): Promise<boole
 
 /** What gets the requests of an instance, if the killed operation moved them there. */
 function arrivedIn(op: Operation, journal: Journal, name: string): SlotState | undefined {
-  const { app, instances } = op.app;
-  const live = liveSlot(op.paths.app(app).instance(name));
+  const { instances } = op.app;
+  const live = liveSlot(instancePaths(op, name));
   const held = live && instances[name]?.slots?.[live];
   if (!held) return undefined;
   const isIts = held.deploy_id === journal.deploy_id;

@@ -1,11 +1,10 @@
 /** A start, stop or restart whose process died is finished: it says what an operator wants. */
-import { asleepSince, liveSlot } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
-import { instanceState } from '../instances/slots.ts';
+import { instanceState, isServed } from '../instances/slots.ts';
 import { activationOf } from '../instances/steps.ts';
 import { stopAllOf } from '../instances/stop.ts';
 import { besideItself, keptTarget, releaseOf } from '../instances/target.ts';
@@ -49,12 +48,10 @@ export async function finishVerb(
 
 /** Leaves alone what runs, and gets the requests; of a restart only what it has started. */
 async function keepRunning(op: Operation, target: Target, journal: Journal): Promise<void> {
-  const { instance, slot, start } = target;
+  const { instance, start } = target;
   await stopUnused(op, instance.name);
-  const own = op.paths.app(op.app.app).instance(instance.name);
-  const isRight = slot === undefined || (slot === liveSlot(own) && !asleepSince(own));
   const isRestart = journal.verb === 'restart';
-  const isDone = isRight && (!isRestart || hasStarted(op, target, journal));
+  const isDone = isServed(op, target) && (!isRestart || hasStarted(op, target, journal));
   if (isDone && askNow(driverFor(start).status(target)) === 'running') return;
   const next = isRestart ? besideItself(op, target) : target;
   try {

@@ -11,7 +11,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { end } from '../approval/admit.ts';
 import { drainAll } from '../instances/drain.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import { serve, stopSlot } from '../instances/slots.ts';
+import { instancePaths, serve, stopSlot } from '../instances/slots.ts';
 import { keptTarget } from '../instances/target.ts';
 import { beginJournal, secretsBack } from '../journal/journal.ts';
 import { type Deploy, type Operation, say, uninterrupted } from '../journal/operation.ts';
@@ -35,7 +35,7 @@ export async function endDrains(op: Operation): Promise<void> {
 async function goBack(op: Operation, name: string, how: string): Promise<boolean> {
   const app = requireApp(op.paths, op.app.app);
   const { current, previous = [], slots, draining } = app.instances[name] ?? {};
-  const live = liveSlot(op.paths.app(app.app).instance(name));
+  const live = liveSlot(instancePaths(op, name));
   if (!current || !live) return false;
   const dead = slots?.[live];
   const held = slots?.[otherSlot(live)];

@@ -8,7 +8,7 @@ import { leadTo, switchOff, switchTo } from '../instances/current-link.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { endInstance } from '../instances/drivers/process.ts';
-import { instanceState, serve } from '../instances/slots.ts';
+import { instancePaths, instanceState, serve } from '../instances/slots.ts';
 import { activationOf, isRunning, stopUnlessBeside } from '../instances/steps.ts';
 import { stopAllOf } from '../instances/stop.ts';
 import { keptTarget } from '../instances/target.ts';
@@ -53,7 +53,7 @@ function wordsOf({ verb, rollback }: Journal, { name, to }: Touched): string {
 
 async function restore(op: Operation, { name, to, running }: Touched): Promise<void> {
   const { app } = op.app;
-  const own = op.paths.app(app).instance(name);
+  const own = instancePaths(op, name);
   const isGone = to !== null && !isThere(op.paths.app(app).release(to.release));
   const target = to && !isGone ? keptTarget(op, name, to) : undefined;
   if (target && isStopped(op.app, name)) return stopAgain(op, target, running);
@@ -67,10 +67,9 @@ async function restore(op: Operation, { name, to, running }: Touched): Promise<v
       blame: 'server',
     });
   }
-  const live = liveSlot(own);
-  const isServed = target.slot !== undefined && target.slot === live && isRunning(op, target);
+  const isInSlot = target.slot !== undefined && target.slot === liveSlot(own);
   // It never stopped; a command may have sent some of its requests elsewhere.
-  if (isServed) await serve(op, target);
+  if (isInSlot && isRunning(op, target)) await serve(op, target);
   else await runOrThrow(op, activationOf(op, target));
   await endStray(op, target, running);
 }
@@ -82,7 +81,7 @@ async function stopAgain(
   running: Target | undefined,
 ): Promise<void> {
   const { name } = target.instance;
-  const own = op.paths.app(op.app.app).instance(name);
+  const own = instancePaths(op, name);
   if (target.slot === undefined) switchTo(own, target.release);
   else if (running?.slot) leadTo(own, otherSlot(running.slot));
   if (running) await stopUnlessBeside(op, running, undefined);

@@ -14,7 +14,7 @@ import { driverFor } from '../instances/drivers/choose.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { inTheWay } from '../instances/ports.ts';
 import { hasShares, shareNothing } from '../instances/shares.ts';
-import { instanceState, serve, stopSlot } from '../instances/slots.ts';
+import { instancePaths, instanceState, serve, stopSlot, targetIn } from '../instances/slots.ts';
 import { instanceNames } from '../instances/stop.ts';
 import { keptTarget } from '../instances/target.ts';
 import { type Journal, type Operation, say, uninterrupted } from '../journal/operation.ts';
@@ -90,7 +90,7 @@ function touchedOf(op: Operation, journal: Journal, name: string): Touched | und
 
 /** Whether a slot has what this operation started, and another one has got the requests all along. */
 function isWaiting(op: Operation, name: string): boolean {
-  const live = liveSlot(op.paths.app(op.app.app).instance(name));
+  const live = liveSlot(instancePaths(op, name));
   const { slots, draining } = instanceState(op, name);
   const others = SLOTS.filter((slot) => slot !== live && slot !== draining?.slot);
   return others.some((slot) => slots?.[slot]?.deploy_id === op.deployId);
@@ -98,9 +98,7 @@ function isWaiting(op: Operation, name: string): boolean {
 
 /** A command that failed may have sent some requests to what was started. */
 async function sendBack(op: Operation, name: string): Promise<void> {
-  const live = liveSlot(op.paths.app(op.app.app).instance(name));
-  const held = live && instanceState(op, name).slots?.[live];
-  const target = held && keptTarget(op, name, held, live);
+  const target = targetIn(op, name, liveSlot(instancePaths(op, name)));
   const failure = target && (await failureOf('traffic', () => serve(op, target)));
   if (failure) op.log.line(failure.message);
 }
@@ -108,7 +106,7 @@ async function sendBack(op: Operation, name: string): Promise<void> {
 /** Stops what was started in a slot and does not get the requests, once it has answered those that it got. */
 export async function stopUnused(op: Operation, name: string, wasSent = false): Promise<void> {
   const { slots, draining } = instanceState(op, name);
-  const own = op.paths.app(op.app.app).instance(name);
+  const own = instancePaths(op, name);
   const live = liveSlot(own);
   const wasTried = hasShares(own);
   if (wasTried) shareNothing(own);

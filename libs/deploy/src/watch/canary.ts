@@ -5,7 +5,7 @@ import { durationText } from '@runner/common/text/time';
 import { watchLive } from '../instances/drain.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { canaryPlan, shareFolder, shareOut } from '../instances/shares.ts';
-import { letPass } from '../instances/slots.ts';
+import { instancePaths, letPass } from '../instances/slots.ts';
 import { type Deploy, say } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { markProxy } from '../proxy/mark.ts';
@@ -16,7 +16,7 @@ import { quietLog } from './quiet.ts';
 
 /** One step for each share; none for a first release, or while requests are held. */
 export function canarySteps(op: Deploy, all: readonly Target[]): Step[] {
-  const ownOf = ({ instance }: Target) => op.paths.app(op.app.app).instance(instance.name);
+  const ownOf = ({ instance }: Target) => instancePaths(op, instance.name);
   const file = all[0]?.file;
   const instances = all.map(({ instance }) => instance);
   const plan = file && canaryPlan(op.paths.app(op.app.app), file, instances);
