@@ -37,16 +37,12 @@ export async function runLife(
   const { io, paths, options } = context;
   const wait = waitOf(options.wait);
   const { changeRunning } = await import('@runner/deploy/lifecycle/verbs');
-  const progress = progressFor({ ...context, format: 'human' }, false);
-  try {
-    const { reporter } = progress;
-    const { instance, asleep: onlyAsleep = false, plan, emergency } = options;
-    const choice = { instance, reason, wait, onlyAsleep, plan, emergency };
-    const value = await changeRunning({ io, paths, app, reporter, ...choice }, verb);
-    return { value, status: value.result === 'failed' ? 1 : 0 };
-  } finally {
-    progress.end();
-  }
+  using progress = progressFor({ ...context, format: 'human' }, false);
+  const { reporter } = progress;
+  const { instance, asleep: onlyAsleep = false, plan, emergency } = options;
+  const choice = { instance, reason, wait, onlyAsleep, plan, emergency };
+  const value = await changeRunning({ io, paths, app, reporter, ...choice }, verb);
+  return { value, status: value.result === 'failed' ? 1 : 0 };
 }
 
 /** Runs `start --boot`. */
@@ -56,13 +52,9 @@ export async function runBoot(context: LifeContext): Promise<CommandResult> {
   // A boot must not fail for it.
   if (missing) context.note(missing);
   const { startAll } = await import('@runner/deploy/lifecycle/boot');
-  const progress = progressFor({ ...context, format: 'human' }, false);
-  try {
-    const value = await startAll(io, paths, progress.reporter);
-    return { value, status: value.failed.length > 0 ? 1 : 0 };
-  } finally {
-    progress.end();
-  }
+  using progress = progressFor({ ...context, format: 'human' }, false);
+  const value = await startAll(io, paths, progress.reporter);
+  return { value, status: value.failed.length > 0 ? 1 : 0 };
 }
 
 /** A line for each instance; `already`: where nothing was to be done. */

@@ -23,13 +23,9 @@ export function changeRegistry<T>(
   { io, paths, command, wait = WAIT }: RegistryChange,
   change: () => T,
 ): T {
-  const lock = requireLock(paths.registryLock, 'the registry', wait, holderFor(io, command));
-  try {
-    for (const folder of [paths.stateDir, paths.viewDir]) sweepStrays(folder, io.now());
-    return change();
-  } finally {
-    lock.release();
-  }
+  using _lock = requireLock(paths.registryLock, 'the registry', wait, holderFor(io, command));
+  for (const folder of [paths.stateDir, paths.viewDir]) sweepStrays(folder, io.now());
+  return change();
 }
 
 /** Changes one app: `change` gets its state on disk and returns the state to write. */

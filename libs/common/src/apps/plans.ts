@@ -236,12 +236,8 @@ export function prunePlans(server: Server, app?: string): void {
 }
 
 function underPlansLock<T>({ io, paths }: Server, work: () => T): T {
-  const lock = requireLock(paths.plansLock, 'the plans', WAIT, holderFor(io, 'plan'));
-  try {
-    return work();
-  } finally {
-    lock.release();
-  }
+  using _lock = requireLock(paths.plansLock, 'the plans', WAIT, holderFor(io, 'plan'));
+  return work();
 }
 
 function write(paths: Paths, stored: StoredPlan): StoredPlan {

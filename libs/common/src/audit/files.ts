@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { LineSplitter, type SplitLine } from '../files/lines-forward.ts';
 import { namesIn, readRange } from '../files/read.ts';
+import { closing } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemFailure, systemWords } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
 
@@ -93,11 +94,8 @@ export function* openLogs(
   for (const path of logFiles(paths)) {
     const fd = openLogOr(paths, path, (why) => skipped(path, why));
     if (fd === undefined) continue;
-    try {
-      yield { fd, path };
-    } finally {
-      closeSync(fd);
-    }
+    using _file = closing(fd);
+    yield { fd, path };
   }
 }
 

@@ -1,8 +1,8 @@
 /** Finds records in the audit log and its rotated files, newest first. */
-import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapedNameAt, LINE_MAX, linesBackward } from '../files/lines-backward.ts';
 import { namesIn, readIfThere } from '../files/read.ts';
+import { closing } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { timeOfIso } from '../text/time.ts';
@@ -158,14 +158,11 @@ export function eventsOfDeploy(
   for (const path of plain.slice(0, 2)) {
     const fd = openLogOr(paths, path, () => {});
     if (fd === undefined) continue;
-    try {
-      for (const { line } of linesBackward(fd, Buffer.from(JSON.stringify(deployId)))) {
-        take(line);
-        const starts = found.filter((record) => kindOf(record) === 'DeployStarted');
-        if (starts[0] && starts.length >= startsOf(starts[0])) return found;
-      }
-    } finally {
-      closeSync(fd);
+    using _file = closing(fd);
+    for (const { line } of linesBackward(fd, Buffer.from(JSON.stringify(deployId)))) {
+      take(line);
+      const starts = found.filter((record) => kindOf(record) === 'DeployStarted');
+      if (starts[0] && starts.length >= startsOf(starts[0])) return found;
     }
   }
   return found;

@@ -1,10 +1,11 @@
 /** Writes to the audit log: one writer at a time, each record linked to the previous one. */
-import { closeSync, constants, fdatasyncSync, fstatSync, openSync } from 'node:fs';
+import { constants, fdatasyncSync, fstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeLogFolder } from '../files/foreign-root.ts';
 import { liveHolder, takeLock } from '../files/lock.ts';
 import { readRange } from '../files/read.ts';
 import { giveToOwnerOf, syncFolder, writeFully } from '../files/write.ts';
+import { closing } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemWords } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { chained, FIRST_LINK } from './chain.ts';
@@ -32,7 +33,7 @@ export interface LockedLog {
 export function withLog<T>(paths: Paths, use: (log: LockedLog) => T, wait = WAIT): T {
   // No app's name begins with a dot.
   const path = join(paths.locksDir, '.audit.lock');
-  const lock = unlessRefused(paths, () => {
+  using lock = unlessRefused(paths, () => {
     makeLogFolder(paths, paths.locksDir);
     return takeLock(path, wait, { pid: process.pid });
   });
@@ -40,11 +41,7 @@ export function withLog<T>(paths: Paths, use: (log: LockedLog) => T, wait = WAIT
     const { pid } = liveHolder(path) ?? {};
     throw new Failure('audit_busy', `the audit log is busy${pid ? `: process ${pid} writes` : ''}`);
   }
-  try {
-    return use({ append: (records) => unlessRefused(paths, () => append(paths, records)) });
-  } finally {
-    lock.release();
-  }
+  return use({ append: (records) => unlessRefused(paths, () => append(paths, records)) });
 }
 
 function unlessRefused<T>(paths: Paths, action: () => T): T {
@@ -63,22 +60,19 @@ function append(paths: Paths, records: readonly string[]): readonly string[] {
   if (records.length === 0) return [];
   const path = paths.auditLog;
   const fd = openToAppend(paths);
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Failure('audit_unwritable', 'it is not a regular file');
-    const isNew = stat.size === 0;
-    // After a rotation, root may be the first to append.
-    if (isNew && stat.uid === 0 && stat.nlink === 1) giveToOwnerOf(dirname(path), fd);
-    const torn = stat.size > 0 && readRange(fd, stat.size - 1, 1)[0] !== NEWLINE;
-    const lines = chained(records, tipOf(paths, fd)?.next ?? FIRST_LINK);
-    writeFully(fd, Buffer.from((torn ? '\n' : '') + lines.join(''), 'utf8'));
-    fdatasyncSync(fd);
-    // Only the folder makes its name durable.
-    if (isNew) syncFolder(dirname(path));
-    return lines;
-  } finally {
-    closeSync(fd);
-  }
+  using _file = closing(fd);
+  const stat = fstatSync(fd);
+  if (!stat.isFile()) throw new Failure('audit_unwritable', 'it is not a regular file');
+  const isNew = stat.size === 0;
+  // After a rotation, root may be the first to append.
+  if (isNew && stat.uid === 0 && stat.nlink === 1) giveToOwnerOf(dirname(path), fd);
+  const torn = stat.size > 0 && readRange(fd, stat.size - 1, 1)[0] !== NEWLINE;
+  const lines = chained(records, tipOf(paths, fd)?.next ?? FIRST_LINK);
+  writeFully(fd, Buffer.from((torn ? '\n' : '') + lines.join(''), 'utf8'));
+  fdatasyncSync(fd);
+  // Only the folder makes its name durable.
+  if (isNew) syncFolder(dirname(path));
+  return lines;
 }
 
 function openToAppend(paths: Paths): number {

@@ -52,21 +52,17 @@ export function editConfig(
   changes: readonly ConfigChange[],
 ): void {
   const holder = holderFor(io, command);
-  const lock = requireLock(paths.registryLock, 'the registry', EDIT_WAIT, holder);
-  try {
-    const file: FileName = { name: paths.config, code: 'config_invalid' };
-    const before = readTextIfThere(paths.config, YAML_MAX) ?? head;
-    const after = editedYaml(before, changes, file);
-    if (after === before) return;
-    // What is written must be valid.
-    notifySettingsOf({ file, tree: readYaml(Buffer.from(after), file) }, {});
-    makeFolder(dirname(paths.config));
-    sweepStrays(dirname(paths.config), io.now());
-    if (isThere(paths.config)) chmodSync(paths.config, 0o600);
-    writeWhole(paths.config, after);
-  } finally {
-    lock.release();
-  }
+  using _lock = requireLock(paths.registryLock, 'the registry', EDIT_WAIT, holder);
+  const file: FileName = { name: paths.config, code: 'config_invalid' };
+  const before = readTextIfThere(paths.config, YAML_MAX) ?? head;
+  const after = editedYaml(before, changes, file);
+  if (after === before) return;
+  // What is written must be valid.
+  notifySettingsOf({ file, tree: readYaml(Buffer.from(after), file) }, {});
+  makeFolder(dirname(paths.config));
+  sweepStrays(dirname(paths.config), io.now());
+  if (isThere(paths.config)) chmodSync(paths.config, 0o600);
+  writeWhole(paths.config, after);
 }
 
 /** config.yml as it would be after these changes. Throws `config_invalid` or `file_unreadable`. */

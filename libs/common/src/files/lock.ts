@@ -25,8 +25,8 @@ import { giveToOwnerOf } from './write.ts';
 /** Exit status of flock(1) when the lock is held. */
 const HELD = 75;
 
-/** Held until it is released or the process ends. */
-export interface Lock {
+/** Held until it is released, with `using` at the end of the block, or the process ends. */
+export interface Lock extends Disposable {
   /** Close-on-exec, so that no child keeps the lock. */
   readonly fd: number;
   /** Adds to what this process wrote about itself; nothing once it is released. */
@@ -86,13 +86,15 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
     throw error;
   }
   let isHeld = true;
+  const release = () => {
+    if (isHeld) closeSync(fd);
+    isHeld = false;
+  };
   return {
     fd,
     note: (more) => isHeld && describe(fd, { ...holder, ...more }),
-    release() {
-      isHeld = false;
-      closeSync(fd);
-    },
+    release,
+    [Symbol.dispose]: release,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Removes and copies trees that an app can change meanwhile: see `tree.ts`. */
-import { closeSync, fchmodSync, fstatSync, futimesSync } from 'node:fs';
+import { fchmodSync, fstatSync, futimesSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { closing } from '../foundation/attempt.ts';
 import { systemCode, systemWords } from '../foundation/failure.ts';
 import { readRange } from './read.ts';
 import { Folder, inFolder, type Name } from './tree.ts';
@@ -136,22 +137,16 @@ export function copyEntry({ from, name, to, newName }: Copy): void {
 
 function copyFile({ from, name, to, newName }: Copy): void {
   const source = from.openFile(name);
-  try {
-    const target = to.makeFile(newName);
-    try {
-      for (let position = 0; ; ) {
-        const bytes = readRange(source, position, BLOCK);
-        if (bytes.length === 0) break;
-        writeFully(target, bytes);
-        position += bytes.length;
-      }
-      const { mode, atime, mtime } = fstatSync(source);
-      fchmodSync(target, mode & 0o7777);
-      futimesSync(target, atime, mtime);
-    } finally {
-      closeSync(target);
-    }
-  } finally {
-    closeSync(source);
+  using _source = closing(source);
+  const target = to.makeFile(newName);
+  using _target = closing(target);
+  for (let position = 0; ; ) {
+    const bytes = readRange(source, position, BLOCK);
+    if (bytes.length === 0) break;
+    writeFully(target, bytes);
+    position += bytes.length;
   }
+  const { mode, atime, mtime } = fstatSync(source);
+  fchmodSync(target, mode & 0o7777);
+  futimesSync(target, atime, mtime);
 }

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { orElse } from '../foundation/attempt.ts';
+import { closing, orElse } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 import { namesIn, removeIfThere } from './read.ts';
 
@@ -30,11 +30,8 @@ export function writeFully(fd: number, bytes: Uint8Array): void {
 /** Appends to a file; `mode` is for a new one. Follows no link, and does not wait for the reader of a pipe. */
 export function appendTo(path: string, text: string, mode: number): void {
   const fd = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode);
-  try {
-    writeFully(fd, Buffer.from(text));
-  } finally {
-    closeSync(fd);
-  }
+  using _file = closing(fd);
+  writeFully(fd, Buffer.from(text));
 }
 
 /** Makes renames and new files in a folder survive a power cut. */

@@ -1,4 +1,5 @@
 /** What may be missing or fail, without a try block. */
+import { closeSync } from 'node:fs';
 import { Failure, type FailureCode, systemFailure } from './failure.ts';
 
 /** What `read` returns; `otherwise` if it throws anything. */
@@ -46,4 +47,9 @@ export function orFail<T>(action: () => T, doing: string, otherwise?: FailureCod
   } catch (error) {
     throw systemFailure(error, doing, otherwise);
   }
+}
+
+/** With `using`: closes a descriptor at the end of the block. */
+export function closing(fd: number): Disposable {
+  return { [Symbol.dispose]: () => closeSync(fd) };
 }

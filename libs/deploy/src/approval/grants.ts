@@ -97,13 +97,9 @@ export function changeGrants(io: Io, name: string, grant: Grant | undefined): vo
   makeOpenFolder(folder);
   // `runner mcp` reads it as another user.
   chmodSync(folder, 0o755);
-  const lock = takeLock(join(folder, '.lock'), LOCK_WAIT);
+  using lock = takeLock(join(folder, '.lock'), LOCK_WAIT);
   if (!lock) throw new Failure('locked', 'another runner grant does not end');
-  try {
-    write(io, name, grant);
-  } finally {
-    lock.release();
-  }
+  write(io, name, grant);
 }
 
 function write(io: Io, name: string, grant: Grant | undefined): void {

@@ -51,34 +51,30 @@ async function attempt(
   const scratch = await makeScratch(address, limits);
   try {
     const copied = await readCatalogue(scratch.address, { signal });
-    const watch = await watchRows(scratch.address, copied, {
+    using watch = await watchRows(scratch.address, copied, {
       signal,
       isSeeded,
       production: address.name,
       gaining,
     });
-    try {
-      // The rows of ours have moved sequences.
-      const before = isSeeded ? await readCatalogue(scratch.address, { signal }) : copied;
-      const { ok, words } = await run(watch.url);
-      if (signal.aborted) throw new Failure('interrupted', 'interrupted');
-      const problem = watch.problem(ok);
-      if (problem) return { ...plainly('unknown', problem), skipped: problem };
-      if (!ok && isSeeded) return undefined;
-      if (!ok) return { ...plainly('broken', `the rehearsal failed: ${words}`), hasFailed: true };
-      const after = await readCatalogue(scratch.address, { signal });
-      const isLarge = !full && address.kind === 'sqlite' && statSync(address.name).size > COPY_MAX;
-      const touched = isLarge ? 'unknown' : await watch.touched(after);
-      const isSameSchema = schemaText(before) === schemaText(after);
-      const verdict = compareCatalogues(before, after, touched);
-      const isSame = isSameSchema && verdict.reasons.length === 0 && touched.length === 0;
-      const gained = touched === 'unknown' ? [] : gainingTables(before, after, touched);
-      const touchesRows = touched.length > 0;
-      const found = { ...verdict, isSame, isSameSchema, touchesRows, gaining: gained };
-      return isSame || !full ? found : await tried(rehearsal, scratch.address, found);
-    } finally {
-      watch.close();
-    }
+    // The rows of ours have moved sequences.
+    const before = isSeeded ? await readCatalogue(scratch.address, { signal }) : copied;
+    const { ok, words } = await run(watch.url);
+    if (signal.aborted) throw new Failure('interrupted', 'interrupted');
+    const problem = watch.problem(ok);
+    if (problem) return { ...plainly('unknown', problem), skipped: problem };
+    if (!ok && isSeeded) return undefined;
+    if (!ok) return { ...plainly('broken', `the rehearsal failed: ${words}`), hasFailed: true };
+    const after = await readCatalogue(scratch.address, { signal });
+    const isLarge = !full && address.kind === 'sqlite' && statSync(address.name).size > COPY_MAX;
+    const touched = isLarge ? 'unknown' : await watch.touched(after);
+    const isSameSchema = schemaText(before) === schemaText(after);
+    const verdict = compareCatalogues(before, after, touched);
+    const isSame = isSameSchema && verdict.reasons.length === 0 && touched.length === 0;
+    const gained = touched === 'unknown' ? [] : gainingTables(before, after, touched);
+    const touchesRows = touched.length > 0;
+    const found = { ...verdict, isSame, isSameSchema, touchesRows, gaining: gained };
+    return isSame || !full ? found : await tried(rehearsal, scratch.address, found);
   } finally {
     await scratch.drop();
   }
@@ -94,24 +90,20 @@ async function tried(
   if (!check) return add('the version before has no check: it was not tried');
   const limits = { signal, timeout: full?.timeout };
   const now = await readCatalogue(copy, limits);
-  const watch = await watchRows(copy, now, {
+  using watch = await watchRows(copy, now, {
     ...limits,
     isSeeded: false,
     production: address.name,
   });
-  try {
-    const { ok, words } = await check(watch.url);
-    if (signal.aborted) throw new Failure('interrupted', 'interrupted');
-    if (!ok) return { ...found, verdict: 'broken', reasons: [words, ...found.reasons] };
-    const touched = await watch.touched(await readCatalogue(copy, limits));
-    if (touched.length === 0 || watch.problem(ok))
-      return add('the check of the version before writes nothing: it proves nothing');
-    // It does not try everything that may be missed.
-    if (found.verdict === 'broken') return add('the check of the version before still passes');
-    return { ...found, isProven: true };
-  } finally {
-    watch.close();
-  }
+  const { ok, words } = await check(watch.url);
+  if (signal.aborted) throw new Failure('interrupted', 'interrupted');
+  if (!ok) return { ...found, verdict: 'broken', reasons: [words, ...found.reasons] };
+  const touched = await watch.touched(await readCatalogue(copy, limits));
+  if (touched.length === 0 || watch.problem(ok))
+    return add('the check of the version before writes nothing: it proves nothing');
+  // It does not try everything that may be missed.
+  if (found.verdict === 'broken') return add('the check of the version before still passes');
+  return { ...found, isProven: true };
 }
 
 /**

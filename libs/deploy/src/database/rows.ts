@@ -152,7 +152,7 @@ async function watchSqlite(
 
 const WATCHES = { postgres: watchPostgres, mysql: watchMysql, sqlite: watchSqlite };
 
-/** Prepares a copy and watches it. */
+/** Prepares a copy and watches it, until the end of the block with `using`. */
 export async function watchRows(address: DatabaseAddress, before: Catalogue, request: RowsRequest) {
   const { kind } = address;
   if (request.isSeeded && kind !== 'sqlite') await seed(address, before, request);
@@ -165,6 +165,6 @@ export async function watchRows(address: DatabaseAddress, before: Catalogue, req
       return [...(await watch.changed(after)), ...(await filled(address, fresh, request))];
     },
     problem: (ok: boolean) => watch.problem?.(ok),
-    close: () => watch.close?.(),
+    [Symbol.dispose]: () => watch.close?.(),
   };
 }

@@ -8,7 +8,7 @@ import { socketIn } from '@runner/common/apps/slots';
 import { readConfig } from '@runner/common/config/file';
 import { pick } from '@runner/common/config/settings';
 import type { Folder } from '@runner/common/files/tree';
-import { orElse } from '@runner/common/foundation/attempt';
+import { closing, orElse } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { StepFailure } from '../run/step.ts';
 import { ask } from './drivers/ask.ts';
@@ -44,17 +44,14 @@ export function openSocket({ paths, instance, env }: Target): void {
   if (fd === undefined) {
     throw new StepFailure('traffic', `traffic: the app did not open ${env.PORT}`);
   }
-  try {
-    const { mode: all, uid } = fstatSync(fd);
-    const mode = all & 0o777;
-    if (uid === process.geteuid?.()) {
-      if (mode !== 0o666) chmodSync(`/proc/self/fd/${fd}`, 0o666);
-    } else if ((mode & 0o022) === 0) {
-      const words = `the socket of ${userName(uid)} has mode 0${mode.toString(8)}: with UMask=0007 in its unit the proxy may use it, and no one else`;
-      throw new StepFailure('traffic', `traffic: ${words}`, { blame: 'server' });
-    }
-  } finally {
-    closeSync(fd);
+  using _file = closing(fd);
+  const { mode: all, uid } = fstatSync(fd);
+  const mode = all & 0o777;
+  if (uid === process.geteuid?.()) {
+    if (mode !== 0o666) chmodSync(`/proc/self/fd/${fd}`, 0o666);
+  } else if ((mode & 0o022) === 0) {
+    const words = `the socket of ${userName(uid)} has mode 0${mode.toString(8)}: with UMask=0007 in its unit the proxy may use it, and no one else`;
+    throw new StepFailure('traffic', `traffic: ${words}`, { blame: 'server' });
   }
 }
 

@@ -104,19 +104,15 @@ async function finishDrain(op: Operation, drain: Drain, onDeath: OnDeath): Promi
   const { io } = op;
   const holder = { pid: io.pid, command: 'drain', since: io.now().toISOString(), ...ENDING };
   while (isDue() && !op.signal.aborted) {
-    const lock = takeLock(op.paths.lock(op.app.app), 0, holder);
+    using lock = takeLock(op.paths.lock(op.app.app), 0, holder);
     if (!lock) {
       await sleep(POLL);
       continue;
     }
-    try {
-      if (!isDue()) return;
-      const isBack = death !== undefined && (await onDeath(op, drain.instance, death));
-      if (!isBack) await stopDrained(op, drain, open);
-      return;
-    } finally {
-      lock.release();
-    }
+    if (!isDue()) return;
+    const isBack = death !== undefined && (await onDeath(op, drain.instance, death));
+    if (!isBack) await stopDrained(op, drain, open);
+    return;
   }
 }
 

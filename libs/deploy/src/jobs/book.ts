@@ -46,22 +46,18 @@ export function changeJobBook<T>(
   change: (book: JobBook, app: AppState) => T,
 ): T {
   const { io, paths } = server;
-  const lock = requireLock(paths.jobBookLock(name), 'the jobs', WAIT, holderFor(io, 'jobs'));
-  try {
-    // What is active may have changed since the caller looked.
-    const app = requireApp(paths, name);
-    const before = readJobBook(paths, name);
-    const book = refreshed(server, app, before ?? { of: '', jobs: {} });
-    const result = change(book, app);
-    const text = `${JSON.stringify(book)}\n`;
-    if (!before || text !== `${JSON.stringify(before)}\n`) {
-      writeWhole(paths.app(name).jobs, text, 0o640);
-      writeViewOfJobs(paths, name, book);
-    }
-    return result;
-  } finally {
-    lock.release();
+  using _lock = requireLock(paths.jobBookLock(name), 'the jobs', WAIT, holderFor(io, 'jobs'));
+  // What is active may have changed since the caller looked.
+  const app = requireApp(paths, name);
+  const before = readJobBook(paths, name);
+  const book = refreshed(server, app, before ?? { of: '', jobs: {} });
+  const result = change(book, app);
+  const text = `${JSON.stringify(book)}\n`;
+  if (!before || text !== `${JSON.stringify(before)}\n`) {
+    writeWhole(paths.app(name).jobs, text, 0o640);
+    writeViewOfJobs(paths, name, book);
   }
+  return result;
 }
 
 /** After what is active has changed: the schedule changes with the release. */

@@ -44,26 +44,22 @@ export async function carryRun(
 ): Promise<JobEnd | undefined> {
   const { io, paths, app, job } = request;
   const holder = { pid: io.pid, command: 'job', id, since: io.now().toISOString() };
-  const lock = takeLock(paths.jobLock(app, job), LOCK_WAIT, holder);
+  using lock = takeLock(paths.jobLock(app, job), LOCK_WAIT, holder);
   if (!lock) return undefined;
   const own = { ...request, opened: {} };
-  try {
-    await begin?.();
-    let first: JobEnd | undefined;
-    for (let next: string | undefined = id; next !== undefined; ) {
-      lock.note({ id: next });
-      const done: EndedJob | undefined = await runOnce(own, next);
-      first ??= done?.end;
-      next = done?.next;
-      if (!request.signal.aborted) continue;
-      // This process is to end: another one takes the lock.
-      if (next !== undefined) startRun({ io, paths }, app, job, next);
-      break;
-    }
-    return first;
-  } finally {
-    lock.release();
+  await begin?.();
+  let first: JobEnd | undefined;
+  for (let next: string | undefined = id; next !== undefined; ) {
+    lock.note({ id: next });
+    const done: EndedJob | undefined = await runOnce(own, next);
+    first ??= done?.end;
+    next = done?.next;
+    if (!request.signal.aborted) continue;
+    // This process is to end: another one takes the lock.
+    if (next !== undefined) startRun({ io, paths }, app, job, next);
+    break;
   }
+  return first;
 }
 
 interface EndedJob {

@@ -2,8 +2,9 @@
  * Why a step failed, from its output; and the output of a successful deploy, kept so that its noise
  * is not taken for the cause of a later failure.
  */
-import { closeSync, constants, openSync } from 'node:fs';
+import { constants, openSync } from 'node:fs';
 import { readRange } from '@runner/common/files/read';
+import { closing } from '@runner/common/foundation/attempt';
 import { readBaseline, writeBaseline } from '@runner/extract/baseline-file';
 import { createExtractor, createShapeReader } from '@runner/extract/extract';
 import type { ProcessExit } from '../run/child.ts';
@@ -77,11 +78,8 @@ function readPart(
   push: (chunk: Uint8Array) => void,
 ): void {
   const fd = openSync(log.path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    for (let at = Math.max(from, to - most); at < to; at += BLOCK) {
-      push(readRange(fd, at, Math.min(BLOCK, to - at)));
-    }
-  } finally {
-    closeSync(fd);
+  using _file = closing(fd);
+  for (let at = Math.max(from, to - most); at < to; at += BLOCK) {
+    push(readRange(fd, at, Math.min(BLOCK, to - at)));
   }
 }

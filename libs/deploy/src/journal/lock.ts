@@ -76,12 +76,8 @@ export async function underLock<T>(
   work: () => T | Promise<T>,
   trigger?: string,
 ): Promise<T> {
-  const lock = await lockApp(request, { command, trigger });
-  try {
-    return await work();
-  } finally {
-    lock.release();
-  }
+  using _lock = await lockApp(request, { command, trigger });
+  return await work();
 }
 
 /** `'shop' is busy: deploy of v4, at build after 42 s, begun by ada, process 7; see: …`. */

@@ -110,15 +110,11 @@ function pruneApp(request: PruneRequest, app: string): Promise<PrunedApp> {
 
 async function pruneRemoved(request: PruneRequest, app: string): Promise<PrunedApp> {
   const { io, paths } = request;
-  const lock = requireLock(paths.lock(app), `'${app}'`, 0, holderFor(io, 'prune'));
-  try {
-    // It may have been registered again meanwhile.
-    const pruned = removeAll(request, isThere(paths.state(app)) ? [] : leftOf(paths.app(app)));
-    const disk = diskOf(paths, app, COUNTING);
-    return { app, registered: false, ...pruned, skipped: null, ...disk };
-  } finally {
-    lock.release();
-  }
+  using _lock = requireLock(paths.lock(app), `'${app}'`, 0, holderFor(io, 'prune'));
+  // It may have been registered again meanwhile.
+  const pruned = removeAll(request, isThere(paths.state(app)) ? [] : leftOf(paths.app(app)));
+  const disk = diskOf(paths, app, COUNTING);
+  return { app, registered: false, ...pruned, skipped: null, ...disk };
 }
 
 function removeAll({ paths, dryRun }: PruneRequest, all: readonly string[]) {

@@ -8,8 +8,10 @@ import type { Context } from '@runner/common/cli/command';
 import { harmless, harmlessLine, jsonLine } from '@runner/common/text/harmless';
 import type { Reporter } from './reporter.ts';
 
-/** A reporter that draws, until it is ended. */
-export interface ProgressDisplay {
+/** A reporter that draws, until it is ended, with `using` at the end of the block. */
+export interface ProgressDisplay extends DrawnProgress, Disposable {}
+
+interface DrawnProgress {
   readonly reporter: Reporter;
   /** Stops drawing; ends a half-drawn line. */
   end(): void;
@@ -28,13 +30,14 @@ type ProgressContext = Pick<Context, 'io' | 'format' | 'note' | 'errStyle'> & {
  * `--events` each event is a line on stdout once it is recorded.
  */
 export function progressFor(context: ProgressContext, verbose: boolean): ProgressDisplay {
-  const display = displayFor(context, verbose);
+  const drawn = displayFor(context, verbose);
+  const display = { ...drawn, [Symbol.dispose]: drawn.end };
   if (!context.options.events) return display;
   const recorded = (event: DeployEvent) => context.io.stdout.write(lineOf(event));
   return { ...display, reporter: { ...display.reporter, recorded } };
 }
 
-function displayFor(context: ProgressContext, verbose: boolean): ProgressDisplay {
+function displayFor(context: ProgressContext, verbose: boolean): DrawnProgress {
   if (context.format === 'json') return jsonProgress(context);
   return context.io.stderr.isTTY && !verbose
     ? terminalProgress(context)
@@ -45,7 +48,7 @@ function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-function jsonProgress({ io, note }: ProgressContext): ProgressDisplay {
+function jsonProgress({ io, note }: ProgressContext): DrawnProgress {
   let step = '';
   let began = 0;
   const print = (status: string, fields: Record<string, unknown> = {}) =>
@@ -68,7 +71,7 @@ function jsonProgress({ io, note }: ProgressContext): ProgressDisplay {
   };
 }
 
-function plainProgress({ io, note, errStyle }: ProgressContext, verbose: boolean): ProgressDisplay {
+function plainProgress({ io, note, errStyle }: ProgressContext, verbose: boolean): DrawnProgress {
   let step = '';
   let began = 0;
   const ended = (word: string) =>
@@ -91,7 +94,7 @@ function plainProgress({ io, note, errStyle }: ProgressContext, verbose: boolean
   };
 }
 
-function terminalProgress({ io, note, errStyle }: ProgressContext): ProgressDisplay {
+function terminalProgress({ io, note, errStyle }: ProgressContext): DrawnProgress {
   let step = '';
   let began = 0;
   let timer: NodeJS.Timeout | undefined;

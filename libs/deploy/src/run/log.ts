@@ -7,7 +7,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, namesIn, readRange } from '@runner/common/files/read';
 import { writeFully, writeWhole } from '@runner/common/files/write';
-import { orFail } from '@runner/common/foundation/attempt';
+import { closing, orFail } from '@runner/common/foundation/attempt';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Redactor } from '@runner/common/secrets/redactor';
@@ -123,21 +123,18 @@ const SIZE_MAX = 20_000_000;
 function shorten(path: string): void {
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    try {
-      const { size } = fstatSync(fd);
-      if (size <= SIZE_MAX) return;
-      const half = SIZE_MAX / 2 - BLOCK;
-      const head = readRange(fd, 0, half);
-      const tail = readRange(fd, size - half, half);
-      const end = head.lastIndexOf(NEWLINE) + 1 || head.length;
-      const start = tail.indexOf(NEWLINE) + 1;
-      const left = size - end - (tail.length - start);
-      const note = Buffer.from(`… ${left} bytes left out …\n`);
-      // Renamed into place: followers of the log keep reading the whole one.
-      writeWhole(path, Buffer.concat([head.subarray(0, end), note, tail.subarray(start)]), 0o640);
-    } finally {
-      closeSync(fd);
-    }
+    using _file = closing(fd);
+    const { size } = fstatSync(fd);
+    if (size <= SIZE_MAX) return;
+    const half = SIZE_MAX / 2 - BLOCK;
+    const head = readRange(fd, 0, half);
+    const tail = readRange(fd, size - half, half);
+    const end = head.lastIndexOf(NEWLINE) + 1 || head.length;
+    const start = tail.indexOf(NEWLINE) + 1;
+    const left = size - end - (tail.length - start);
+    const note = Buffer.from(`… ${left} bytes left out …\n`);
+    // Renamed into place: followers of the log keep reading the whole one.
+    writeWhole(path, Buffer.concat([head.subarray(0, end), note, tail.subarray(start)]), 0o640);
   } catch (error) {
     if (!(error instanceof Failure) && systemCode(error) === undefined) throw error;
   }

@@ -9,11 +9,11 @@
  * The hash of a tree is the SHA-256 of these lines. Links are not followed. Owners, times, access lists
  * and extended attributes do not count.
  */
-import { closeSync, type Dirent, fstatSync, readSync, type Stats } from 'node:fs';
+import { type Dirent, fstatSync, readSync, type Stats } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { hashOf } from '@runner/common/audit/chain';
 import { Folder, type Name } from '@runner/common/files/tree';
-import { orElse } from '@runner/common/foundation/attempt';
+import { closing, orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 
 /** Bytes read at once. */
@@ -66,12 +66,9 @@ class Walk {
   async #file(folder: Folder, name: Name, path: string): Promise<void> {
     const fd = orElse(() => folder.openFile(name), undefined);
     if (fd === undefined) return this.#other(folder, name, path);
-    try {
-      const stat = fstatSync(fd);
-      this.add(path, stat, stat.isFile() ? await this.#content(fd, stat.size) : '-');
-    } finally {
-      closeSync(fd);
-    }
+    using _file = closing(fd);
+    const stat = fstatSync(fd);
+    this.add(path, stat, stat.isFile() ? await this.#content(fd, stat.size) : '-');
   }
 
   async #other(folder: Folder, name: Name, path: string): Promise<void> {

@@ -20,25 +20,21 @@ export const contract = command({
     const { io, paths, args, options } = context;
     const wait = waitOf(options.wait);
     const { contractNow } = await import('@runner/deploy/lifecycle/contract');
-    const progress = progressFor(
+    using progress = progressFor(
       { ...context, options: { events: false }, format: 'human' },
       false,
     );
-    try {
-      const { reporter } = progress;
-      const choice = { plan: options.plan, emergency: options.emergency };
-      const value = await contractNow({
-        io,
-        paths,
-        app: args.app,
-        reporter,
-        wait,
-        ...choice,
-      });
-      return { value, status: value.result === 'failed' ? 1 : 0 };
-    } finally {
-      progress.end();
-    }
+    const { reporter } = progress;
+    const choice = { plan: options.plan, emergency: options.emergency };
+    const value = await contractNow({
+      io,
+      paths,
+      app: args.app,
+      reporter,
+      wait,
+      ...choice,
+    });
+    return { value, status: value.result === 'failed' ? 1 : 0 };
   },
   human({ app, result, version, restore, error }: ContractOutcome, style) {
     const name = style.bold(harmlessLine(app));
