@@ -2,7 +2,7 @@
  * A database's own command line tools. A password is in their environment, never in an argument. What a
  * commit puts into a database can make them run programs: they are confined as its own commands are.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { onPath } from '../instances/drivers/availability.ts';
-import { startCutOff } from '../run/outside.ts';
+import { spawnCutOff } from '../run/outside.ts';
 import type { DatabaseAddress } from './address.ts';
 import { accessOf, type DatabaseTool, programsOf } from './programs.ts';
 
@@ -148,13 +148,7 @@ export function startTool(
     env: { PATH, LC_ALL: 'C.UTF-8', ...env },
   };
   const confinement = address.confine?.(temporary);
-  const child = startCutOff(call, confinement, (command, descriptors) =>
-    spawn(command.file, command.args, {
-      cwd: command.cwd,
-      env: command.env,
-      stdio: ['pipe', 'pipe', 'pipe', ...descriptors],
-    }),
-  );
+  const child = spawnCutOff(call, confinement, ['pipe', 'pipe', 'pipe']);
   return { child, file, confinement, secret };
 }
 

@@ -46,7 +46,8 @@ export async function exportCommit(source: GitSource, commit: string, into: stri
   );
 }
 
-function ended(child: ChildProcess): Promise<number | null> {
+/** The status with which a child ends; null after a signal, or if it could not be started. */
+export function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => {
     child.once('error', () => resolve(null));
     child.once('close', resolve);

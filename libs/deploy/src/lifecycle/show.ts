@@ -1,12 +1,11 @@
 /** Showing the output of a program, which shows that of an app. */
 
-import { spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { poll } from '@runner/common/foundation/poll';
-import { startCutOff } from '../run/outside.ts';
+import { spawnCutOff } from '../run/outside.ts';
 import type { ShowText } from './followed.ts';
 import type { OutputProgram } from './output.ts';
 
@@ -48,14 +47,9 @@ interface RunningProgram {
 }
 
 function started(shown: OutputProgram, show: ShowText): RunningProgram {
-  const child = startCutOff(shown, shown.confinement, ({ file, args, cwd, env }, descriptors) =>
-    spawn(file, args, {
-      cwd,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe', ...descriptors],
-      detached: true,
-    }),
-  );
+  const child = spawnCutOff(shown, shown.confinement, ['ignore', 'pipe', 'pipe'], {
+    detached: true,
+  });
   const running: RunningProgram = {
     status: undefined,
     problem: undefined,

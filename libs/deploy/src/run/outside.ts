@@ -1,5 +1,5 @@
 /** What of this process does not reach the programs that a repository decides. */
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Confinement, ProgramCall } from '../sandbox/sandbox.ts';
@@ -27,6 +27,18 @@ export function startCutOff<T>(
   } finally {
     closeSync(wrapped.settings);
   }
+}
+
+/** Starts a command in this way as a process whose first three descriptors are these. */
+export function spawnCutOff(
+  command: ProgramCall,
+  confinement: Confinement | undefined,
+  stdio: readonly ('ignore' | 'pipe')[],
+  options: Pick<SpawnOptions, 'detached'> = {},
+): ChildProcess {
+  return startCutOff(command, confinement, ({ file, args, cwd, env }, descriptors) =>
+    spawn(file, args, { ...options, cwd, env, stdio: [...stdio, ...descriptors] }),
+  );
 }
 
 /**

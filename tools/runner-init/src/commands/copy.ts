@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
+import { ended } from '@runner/deploy/git/export';
 import { gitEnvironment } from '@runner/deploy/run/environment';
 import { cutOff } from '@runner/deploy/run/outside';
 
@@ -54,11 +55,4 @@ function pipe(one: ChildProcess | undefined, other: ChildProcess): void {
   if (!one?.stdout || !other.stdin) return;
   other.stdin.on('error', () => {});
   one.stdout.pipe(other.stdin);
-}
-
-function ended(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve) => {
-    child.once('error', () => resolve(null));
-    child.once('close', resolve);
-  });
 }

@@ -1,6 +1,6 @@
 /** Asking a supervisor, with a time limit. */
-import { spawn, spawnSync } from 'node:child_process';
-import { startCutOff } from '../../run/outside.ts';
+import { spawnSync } from 'node:child_process';
+import { spawnCutOff, startCutOff } from '../../run/outside.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
 import type { InstanceStatus, SupervisorAnswer, SupervisorQuestion } from './driver.ts';
 
@@ -87,13 +87,7 @@ function outputOf(
   timeout: number,
 ): Promise<string | undefined> {
   const asked = { file: program, args: [...args, ...subjects], cwd, env };
-  const child = startCutOff(asked, confinement, (command, descriptors) =>
-    spawn(command.file, command.args, {
-      cwd: command.cwd,
-      env: command.env,
-      stdio: ['ignore', 'pipe', 'ignore', ...descriptors],
-    }),
-  );
+  const child = spawnCutOff(asked, confinement, ['ignore', 'pipe', 'ignore']);
   const chunks: Buffer[] = [];
   let size = 0;
   const giveUp = () => {
