@@ -35,22 +35,18 @@ export interface EntryContent {
  * log. The log is only opened, and read later. Throws `locked`, `audit_busy`, `file_unreadable`.
  */
 export function coreOf(paths: Paths): EntryContent[] {
-  const lock = requireLock(paths.registryLock, 'the registry', 10, { pid: process.pid });
-  try {
-    appendKept(paths);
-    const names = ['state', 'secrets', 'spool/audit'].flatMap((folder) =>
-      namesIn(join(paths.root, folder))
-        .filter((name) => /^[^.].*\.jsonl?$/.test(name) && !isOfPreview(name))
-        .map((name) => `${folder}/${name}`),
-    );
-    const books = appNames(paths).map((app) => paths.app(app).jobs.slice(paths.root.length + 1));
-    const files = ['config.yml', 'mkey', ...names, ...books].flatMap((name) =>
-      small(join(paths.root, name), name),
-    );
-    return [...files, ...withLog(paths, () => logContents(paths))];
-  } finally {
-    lock.release();
-  }
+  using _lock = requireLock(paths.registryLock, 'the registry', 10, { pid: process.pid });
+  appendKept(paths);
+  const names = ['state', 'secrets', 'spool/audit'].flatMap((folder) =>
+    namesIn(join(paths.root, folder))
+      .filter((name) => /^[^.].*\.jsonl?$/.test(name) && !isOfPreview(name))
+      .map((name) => `${folder}/${name}`),
+  );
+  const books = appNames(paths).map((app) => paths.app(app).jobs.slice(paths.root.length + 1));
+  const files = ['config.yml', 'mkey', ...names, ...books].flatMap((name) =>
+    small(join(paths.root, name), name),
+  );
+  return [...files, ...withLog(paths, () => logContents(paths))];
 }
 
 /** They are made again from the code host, and have none of the app's data. */

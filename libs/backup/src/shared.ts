@@ -2,10 +2,11 @@
  * The shared folders of all instances, whose apps may run. A survey comes first: the manifest announces
  * how much there is, and no more is saved, whatever the apps write meanwhile.
  */
-import { closeSync, fstatSync, type Stats } from 'node:fs';
+import { fstatSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { namesIn } from '@runner/common/files/read';
 import { DEPTH_MAX, Folder, type Name } from '@runner/common/files/tree';
+import { closing } from '@runner/common/foundation/attempt';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -141,12 +142,9 @@ function* fileAt(
     return;
   }
   const fd = folder.openFile(name);
-  try {
-    const stat = fstatSync(fd);
-    const size = Math.min(stat.size, walk.survey.get(path) ?? 0);
-    const entry = entryOf(walk, { path, stat }, { type: 'file', size });
-    if (stat.isFile()) yield { entry, bytes: () => rangeOf(fd, size) };
-  } finally {
-    closeSync(fd);
-  }
+  using _file = closing(fd);
+  const stat = fstatSync(fd);
+  const size = Math.min(stat.size, walk.survey.get(path) ?? 0);
+  const entry = entryOf(walk, { path, stat }, { type: 'file', size });
+  if (stat.isFile()) yield { entry, bytes: () => rangeOf(fd, size) };
 }

@@ -1,12 +1,12 @@
 /** Writes the entries of a backup into the staging folder. */
-import { closeSync, fchmodSync, fchownSync, fsyncSync, futimesSync } from 'node:fs';
+import { fchmodSync, fchownSync, fsyncSync, futimesSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { JobBook } from '@runner/common/apps/job-book';
 import { parseState } from '@runner/common/apps/parse-state';
 import type { AppState, Deploying, RestoredInstances } from '@runner/common/apps/state';
 import { type Folder, inFolder, type Name } from '@runner/common/files/tree';
 import { writeFully } from '@runner/common/files/write';
-import { unlessFailure } from '@runner/common/foundation/attempt';
+import { closing, unlessFailure } from '@runner/common/foundation/attempt';
 import { isObject, jsonObject } from '@runner/common/text/json';
 import { type Owner, type Owners, ROOTS } from './owners.ts';
 import { namesOf, type TarEntry, unreadable } from './tar.ts';
@@ -73,16 +73,13 @@ async function writeEntry(
   bytes: AsyncIterable<Uint8Array>,
   owners: Owners,
 ): Promise<void> {
-  try {
-    for await (const chunk of bytes) writeFully(fd, chunk);
-    owners.give(entry, (uid, gid) => fchownSync(fd, uid, gid));
-    fchmodSync(fd, entry.mode & 0o777);
-    // Telemetry begins with what is recorded after config.yml was changed: the old server sent the rest.
-    if (entry.path !== 'config.yml') futimesSync(fd, entry.mtime, entry.mtime);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  using _file = closing(fd);
+  for await (const chunk of bytes) writeFully(fd, chunk);
+  owners.give(entry, (uid, gid) => fchownSync(fd, uid, gid));
+  fchmodSync(fd, entry.mode & 0o777);
+  // Telemetry begins with what is recorded after config.yml was changed: the old server sent the rest.
+  if (entry.path !== 'config.yml') futimesSync(fd, entry.mtime, entry.mtime);
+  fsyncSync(fd);
 }
 
 /** A file that is another one after a restore, as a whole. */

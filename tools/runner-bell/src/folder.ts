@@ -1,9 +1,10 @@
 /** The bell's folder: the only files that its user can read or write. */
-import { closeSync, constants, futimesSync, openSync, readdirSync, statSync } from 'node:fs';
+import { constants, futimesSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HostType } from '@runner/common/config/code-hosts';
 import { makeFolder, namesIn, readTextIfThere, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { closing } from '@runner/common/foundation/attempt';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import { isAppName } from '@runner/common/foundation/names';
@@ -104,11 +105,8 @@ const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 export function ring({ wake, last }: BellFolder, app: string, now: Date): void {
   for (const folder of [last, wake]) {
     const fd = openSync(join(folder, app), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o640);
-    try {
-      futimesSync(fd, now, now);
-    } finally {
-      closeSync(fd);
-    }
+    using _file = closing(fd);
+    futimesSync(fd, now, now);
   }
 }
 

@@ -16,25 +16,21 @@ const WAIT = 10;
 /** Takes one of the turns of this hour. Throws `rate_limited`. */
 export function takeTurn({ io, paths }: Server, grant: string, app: string): void {
   const path = join(dirname(paths.auditSpool), 'agents', `${grant}.json`);
-  const lock = requireLock(
+  using _lock = requireLock(
     join(paths.locksDir, 'agents', grant),
     'the grant',
     WAIT,
     holderFor(io, 'mcp'),
   );
-  try {
-    const all = jsonObject(readTextIfThere(path, FILE_MAX) ?? '') ?? {};
-    const now = io.now().getTime();
-    const isRecent = (time: unknown) => Math.abs(now - Number(time)) < HOUR;
-    const taken = [all[app] ?? []].flat().filter(isRecent);
-    if (taken.length >= TURNS)
-      throw new Failure(
-        'rate_limited',
-        `${grant} has used its ${TURNS} turns of this hour for ${app}`,
-      );
-    makeFolder(dirname(path));
-    writeWhole(path, JSON.stringify({ ...all, [app]: [...taken, now] }));
-  } finally {
-    lock.release();
-  }
+  const all = jsonObject(readTextIfThere(path, FILE_MAX) ?? '') ?? {};
+  const now = io.now().getTime();
+  const isRecent = (time: unknown) => Math.abs(now - Number(time)) < HOUR;
+  const taken = [all[app] ?? []].flat().filter(isRecent);
+  if (taken.length >= TURNS)
+    throw new Failure(
+      'rate_limited',
+      `${grant} has used its ${TURNS} turns of this hour for ${app}`,
+    );
+  makeFolder(dirname(path));
+  writeWhole(path, JSON.stringify({ ...all, [app]: [...taken, now] }));
 }

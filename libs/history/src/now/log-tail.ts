@@ -1,7 +1,8 @@
 /** The end of a deploy's log, as it grows. */
-import { closeSync, fstatSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import { openLog } from '@runner/common/audit/files';
 import { readRange } from '@runner/common/files/read';
+import { closing } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Redact, SecretSources } from '@runner/common/redaction/known-secrets';
 import { redactorForAny } from '@runner/common/redaction/redact';
@@ -41,24 +42,21 @@ export class LogTails {
   async #linesOf(app: string, deployId: string, count: number): Promise<readonly string[]> {
     const fd = openLog(this.#place.paths.deployLog(app, deployId));
     if (fd === undefined) return [];
-    try {
-      const { size, mtimeMs } = fstatSync(fd);
-      const kept = this.#kept.get(app);
-      const of = `${deployId} ${count} ${size} ${mtimeMs}`;
-      if (kept?.of === of) return kept.lines;
-      const isSame = kept?.of.startsWith(`${deployId} `);
-      const redact = isSame ? kept?.redact : undefined;
-      const known = redact ?? (await redactorForAny(this.#place, app));
-      const start = Math.max(0, size - TAIL);
-      const text = readRange(fd, start, size - start).toString('utf8');
-      const whole = start === 0 ? text : text.slice(text.indexOf('\n') + 1);
-      const all = known(cleanText(withoutPictures(whole))).split('\n');
-      if (all.at(-1) === '') all.pop();
-      const lines = all.slice(-count);
-      this.#kept.set(app, { of, redact: known, lines });
-      return lines;
-    } finally {
-      closeSync(fd);
-    }
+    using _file = closing(fd);
+    const { size, mtimeMs } = fstatSync(fd);
+    const kept = this.#kept.get(app);
+    const of = `${deployId} ${count} ${size} ${mtimeMs}`;
+    if (kept?.of === of) return kept.lines;
+    const isSame = kept?.of.startsWith(`${deployId} `);
+    const redact = isSame ? kept?.redact : undefined;
+    const known = redact ?? (await redactorForAny(this.#place, app));
+    const start = Math.max(0, size - TAIL);
+    const text = readRange(fd, start, size - start).toString('utf8');
+    const whole = start === 0 ? text : text.slice(text.indexOf('\n') + 1);
+    const all = known(cleanText(withoutPictures(whole))).split('\n');
+    if (all.at(-1) === '') all.pop();
+    const lines = all.slice(-count);
+    this.#kept.set(app, { of, redact: known, lines });
+    return lines;
   }
 }

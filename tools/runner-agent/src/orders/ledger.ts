@@ -52,19 +52,15 @@ export function conclude(
   order: SealedOrder,
   result: Omit<OrderResult, 'n' | 'prev'>,
 ): Sealed {
-  const lock = requireLock(join(paths.locksDir, '.agent.lock'), 'the agent', 10);
-  try {
-    const known = findEntry(paths, result.order)?.result;
-    if (known) return known;
-    const last = newest(paths);
-    const chained = { n: (last?.n ?? 0) + 1, prev: last ? digestOf(last.body) : '0'.repeat(32) };
-    const sealed = seal('result', JSON.stringify({ ...result, ...chained }));
-    writeEntry(paths, result.order, { order, result: sealed });
-    removeOld(agentFiles(paths.root).orders, io.now(), KEPT);
-    return sealed;
-  } finally {
-    lock.release();
-  }
+  using _lock = requireLock(join(paths.locksDir, '.agent.lock'), 'the agent', 10);
+  const known = findEntry(paths, result.order)?.result;
+  if (known) return known;
+  const last = newest(paths);
+  const chained = { n: (last?.n ?? 0) + 1, prev: last ? digestOf(last.body) : '0'.repeat(32) };
+  const sealed = seal('result', JSON.stringify({ ...result, ...chained }));
+  writeEntry(paths, result.order, { order, result: sealed });
+  removeOld(agentFiles(paths.root).orders, io.now(), KEPT);
+  return sealed;
 }
 
 function newest(paths: Paths): { n: number; body: string } | undefined {

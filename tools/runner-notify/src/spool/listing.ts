@@ -86,18 +86,14 @@ const LOCK_WAIT = 5;
  */
 export function retry(by: Locking, spool: Spool, found: readonly SpoolFile[]): void {
   for (const channel of new Set(found.map(({ name }) => channelOf(name)))) {
-    const lock = waitForChannel(by, channel, LOCK_WAIT);
-    try {
-      for (const { name, place } of found.filter((each) => channelOf(each.name) === channel)) {
-        const entry = spool.read(name, place);
-        if (entry === undefined) continue;
-        if (entry === 'damaged') throw damaged(spool, { name, place });
-        const due = dueEntry(entry, by.io.now());
-        if (place === 'dead') spool.move(name, due, 'queue');
-        else spool.save(name, due);
-      }
-    } finally {
-      lock.release();
+    using _lock = waitForChannel(by, channel, LOCK_WAIT);
+    for (const { name, place } of found.filter((each) => channelOf(each.name) === channel)) {
+      const entry = spool.read(name, place);
+      if (entry === undefined) continue;
+      if (entry === 'damaged') throw damaged(spool, { name, place });
+      const due = dueEntry(entry, by.io.now());
+      if (place === 'dead') spool.move(name, due, 'queue');
+      else spool.save(name, due);
     }
   }
 }

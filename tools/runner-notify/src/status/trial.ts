@@ -91,15 +91,10 @@ export function keepTrial(
 ): void {
   unlessFailure(() => {
     const digest = new Configured(by).digest(channel);
-    const lock = waitForChannel(by, channel, LOCK_WAIT);
-    try {
-      const state = readState(by.paths, channel, () => digest);
-      const next = tried(state, by.io.now().toISOString(), problem);
-      if (JSON.stringify(next) !== JSON.stringify(state))
-        writeState(by.paths, channel, digest, next);
-    } finally {
-      lock.release();
-    }
+    using _lock = waitForChannel(by, channel, LOCK_WAIT);
+    const state = readState(by.paths, channel, () => digest);
+    const next = tried(state, by.io.now().toISOString(), problem);
+    if (JSON.stringify(next) !== JSON.stringify(state)) writeState(by.paths, channel, digest, next);
   }, undefined);
 }
 

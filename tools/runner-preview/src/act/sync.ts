@@ -45,12 +45,8 @@ export async function syncPreviews(
   of: string,
   wait = 0,
 ): Promise<SyncResult> {
-  const lock = lockPreviews(context, of, wait);
-  try {
-    return await syncLocked(context, of);
-  } finally {
-    lock.release();
-  }
+  using _lock = lockPreviews(context, of, wait);
+  return await syncLocked(context, of);
 }
 
 /** The same under the lock that the caller has. */

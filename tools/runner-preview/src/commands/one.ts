@@ -87,12 +87,8 @@ function note({ io, paths }: Server, app: string, key: string, wish: Partial<See
 }
 
 async function locked<T>(context: PreviewContext, of: string, work: () => Promise<T>): Promise<T> {
-  const lock = lockPreviews(context, of, WAIT);
-  try {
-    return await work();
-  } finally {
-    lock.release();
-  }
+  using _lock = lockPreviews(context, of, WAIT);
+  return await work();
 }
 
 export const open = command({

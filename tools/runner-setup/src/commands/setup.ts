@@ -96,13 +96,9 @@ export const setup = command({
         'not_writable',
         `setup changes the server: use sudo runner setup ${word(app)}, or add --print`,
       );
-    const lock = lockSetup(context);
-    try {
-      if (options.undo) return { value: undo(context, recordOf(context, app)) };
-      return { value: setUp(context, needsOf(context, await read())) };
-    } finally {
-      lock.release();
-    }
+    using _lock = lockSetup(context);
+    if (options.undo) return { value: undo(context, recordOf(context, app)) };
+    return { value: setUp(context, needsOf(context, await read())) };
   },
   human(value: SetupResult | AppFacts, _style, { options }) {
     if (!('steps' in value)) return value.deploy_file ?? '';
