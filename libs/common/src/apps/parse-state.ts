@@ -16,6 +16,9 @@ const RAN: RequiredFields = ['version', 'commit'];
 const DEPLOYED: RequiredFields = [...RAN, 'release', 'deployed_at', 'deploy_id'];
 const LAST_FAILURE: RequiredFields = [...RAN, 'deploy_id', 'stage', 'error', 'at'];
 
+const MIGRATION: RequiredFields = [...RAN, 'deploy_id', 'at', 'verdict'];
+const BACKUP: RequiredFields = ['deploy_id', 'at', 'database', 'variable'];
+
 /** The sections that may be missing or null. */
 const SECTIONS: Readonly<Record<string, RequiredFields>> = {
   failures: ['commit', 'count', 'last_at', 'stage'],
@@ -90,24 +93,8 @@ export function parseState(name: string, text: string, path: string): AppState {
   value.instances = instances;
   for (const [field, shape] of Object.entries(SECTIONS)) checkSection(value[field], shape, bad);
   for (const field of ['failures', 'held', 'deploying']) value[field] ??= null;
-  if (isRecord(value.watch)) {
-    const { instances: names, first = names } = value.watch;
-    if (!isNames(names) || !isNames(first)) throw bad('has a malformed section');
-  }
-  for (const section of [value.stopped, value.traffic_hold])
-    if (isRecord(section) && !isTexts(section.instances)) throw bad('has a malformed section');
-  if (isRecord(value.previews)) {
-    const { check_failed: failed, waiting = [] } = value.previews;
-    checkSection(failed, SECTIONS.check_failed as RequiredFields, bad);
-    if (!Array.isArray(waiting)) throw bad('has a malformed section');
-    for (const each of waiting) checkSection(each ?? {}, ['key', 'why'], bad);
-  }
-  if (value.restored !== undefined && !isRestored(value.restored))
-    throw bad('has a malformed section');
-  if (value.migrations !== undefined && !isMigrations(value.migrations))
-    throw bad('has a malformed section');
-  if (!isBackups(value.database_backups ?? [])) throw bad('has a malformed section');
-  if (!isSpans(value.unusual)) delete value.unusual;
+  if (!hasGoodParts(value)) throw bad('has a malformed section');
+  if (!isList(value.unusual, isSpan)) delete value.unusual;
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
   if (!(isRecord(value.certificates) && Object.values(value.certificates).every(isCertificate)))
     delete value.certificates;
@@ -116,32 +103,39 @@ export function parseState(name: string, text: string, path: string): AppState {
   return value as AppState;
 }
 
+/** Whether the sections that are there have good parts. */
+function hasGoodParts(value: StateFields): boolean {
+  const { watch, stopped, traffic_hold: hold, previews, restored } = value;
+  const { migrations = [], database_backups: backups = [] } = value;
+  const isMigration = (each: unknown) => hasShape(each, MIGRATION) && isTexts(each.reasons);
+  const isBackup = (each: unknown) => hasShape(each, BACKUP) && Array.isArray(each.migrations);
+  return (
+    (!isRecord(watch) || isWatch(watch)) &&
+    [stopped, hold].every((each) => !isRecord(each) || isTexts(each.instances)) &&
+    (!isRecord(previews) || arePreviews(previews)) &&
+    (restored === undefined || isRestored(restored)) &&
+    isList(migrations, isMigration) &&
+    isList(backups ?? [], isBackup)
+  );
+}
+
+const isList = (value: unknown, isGood: (each: unknown) => boolean) =>
+  Array.isArray(value) && value.every(isGood);
+
+const isWatch = ({ instances, first = instances }: StateFields) =>
+  isNames(instances) && isNames(first);
+
+const arePreviews = ({ check_failed: failed, waiting = [] }: StateFields) =>
+  isSection(failed, SECTIONS.check_failed) &&
+  isList(waiting, (each) => hasShape(each ?? {}, ['key', 'why']));
+
 const isCertificate = (value: unknown) => hasShape(value, ['ends?', 'at']);
 
-function isMigrations(value: unknown): boolean {
-  const shape = [...RAN, 'deploy_id', 'at', 'verdict'];
-  return (
-    Array.isArray(value) && value.every((each) => hasShape(each, shape) && isTexts(each.reasons))
-  );
-}
-
-function isSpans(value: unknown): boolean {
-  const isSpan = (each: unknown) => isRecord(each) && isRecord(each.from) && isRecord(each.to);
-  return Array.isArray(value) && value.every(isSpan);
-}
-
-function isBackups(value: unknown): boolean {
-  const shape = ['deploy_id', 'at', 'database', 'variable'];
-  return (
-    Array.isArray(value) &&
-    value.every((each) => hasShape(each, shape) && Array.isArray(each.migrations))
-  );
-}
+const isSpan = (each: unknown) => isRecord(each) && isRecord(each.from) && isRecord(each.to);
 
 function checkFollowed({ tags, paths }: StateFields, bad: (why: string) => Failure) {
   const isText = (each: unknown) => typeof each === 'string' && each !== '';
-  if (paths !== undefined && !(Array.isArray(paths) && paths.every(isText)))
-    throw bad('has malformed paths');
+  if (paths !== undefined && !isList(paths, isText)) throw bad('has malformed paths');
   if (tags === undefined) return;
   const isRule =
     isRecord(tags) && isText(tags.pattern) && (tags.semver === null || isText(tags.semver));
@@ -149,7 +143,7 @@ function checkFollowed({ tags, paths }: StateFields, bad: (why: string) => Failu
 }
 
 function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+  return isList(value, (each) => typeof each === 'string');
 }
 
 function isNames(value: unknown): boolean {
@@ -198,6 +192,8 @@ function checkVersion(version: unknown, bad: (why: string) => Failure): void {
 }
 
 function checkSection(value: unknown, shape: RequiredFields, bad: (why: string) => Failure): void {
-  if (value !== undefined && value !== null && !hasShape(value, shape))
-    throw bad('has a malformed section');
+  if (!isSection(value, shape)) throw bad('has a malformed section');
 }
+
+const isSection = (value: unknown, shape: RequiredFields = []) =>
+  value === undefined || value === null || hasShape(value, shape);
