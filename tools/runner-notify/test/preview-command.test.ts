@@ -57,6 +57,7 @@ test('without records it shows a sample of every kind, and the long failure in t
       'JobMissed 1/1',
       'JobSlow 1/1',
       'CertEnding 1/1',
+      'DeployWaiting 1/1',
       'HeadBehind 1/1',
       'TagChanged 1/1',
       'TokenRenewed 1/1',
@@ -65,7 +66,7 @@ test('without records it shows a sample of every kind, and the long failure in t
       'WatchEnded 1/1',
     ],
   );
-  assert.is(shown.length, 50);
+  assert.is(shown.length, 52);
   const text = JSON.stringify(shown);
   for (const words of [
     'not tried again until the next push',
@@ -73,7 +74,7 @@ test('without records it shows a sample of every kind, and the long failure in t
     'run: runner start shop',
   ])
     assert.match(text, words);
-  const ofDeploys = shown.filter(({ event_type: kind }) => /^Deploy|^Rollback/.test(kind));
+  const ofDeploys = shown.filter(({ event_type: kind }) => /^Deploy(?!Waiting)|^Rollback/.test(kind));
   assert.is(new Set(ofDeploys.map(({ deploy_id }) => deploy_id)).size, 1);
   assert.is(shown[0].payload.chat_id, String(CHAT_ID));
 });

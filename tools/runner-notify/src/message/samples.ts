@@ -1,4 +1,5 @@
 /** A record of every kind, to show the messages. */
+import type { StateEvent } from '@runner/common/audit/events';
 import type { Announceable } from './records.ts';
 
 const DAY = 86_400_000;
@@ -48,7 +49,7 @@ export function sampleRecords(deployId: string, now: Date): Announceable[] {
 function stateRecords(deployId: string, now: Date): (readonly [Announceable['kind'], object])[] {
   const since = now.toISOString();
   const ends = new Date(now.getTime() + 7 * DAY).toISOString();
-  const reasons = {
+  const reasons: Readonly<Record<StateEvent, string>> = {
     CheckRecovered: `the branch could not be checked since ${since}`,
     ApprovalWanted:
       'deploy, 3 commits by alice, bob, waits for approval p-1a2b3c4d by bob, until 2026-12-24 18:00 UTC: runner approve p-1a2b3c4d',
@@ -62,6 +63,7 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
     JobMissed: `job nightly was due ${since}, and the server did not look then; run it now: runner jobs run shop nightly`,
     JobSlow: 'job nightly took 9 m 12 s, as a rule 41 s',
     CertEnding: `the certificate of shop.example.org expires in 7 days, at ${ends}: renew it, and reload what serves it`,
+    DeployWaiting: 'deploys are allowed on Mon-Thu 9:00-16:00',
     HeadBehind: `v1.3.0 is not deployed since ${since}: deploy blocked, same commit failed 3 times; blocked until the next push; or run: runner deploy shop`,
     TagChanged: 'the tag v1.2.9 was moved to 1b2f93c0b1d5: v1.2.9 of 0c8ba3ed4a29 stays',
     TokenRenewed: 'the token of shop was replaced',
@@ -89,7 +91,7 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
     ['DeployFailure', { ...branch, deploy_id: deployId, ...fetch }],
     ...Object.entries(reasons).map(([kind, reason]) => {
       const subject = subjects.find(([start]) => kind.startsWith(start))?.[1] ?? branch;
-      return [kind as keyof typeof reasons, { ...subject, reason }] as const;
+      return [kind as StateEvent, { ...subject, reason }] as const;
     }),
   ];
 }
