@@ -5,9 +5,9 @@ import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/channels'
 import { startChromium } from '@runner/testing/chromium';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
+import { sampleRecords } from '../../tools/runner-notify/src/message/samples.ts';
 import { SHOWN } from './message-markup.ts';
-import { RECORDS } from './message-records.ts';
-import { MONOSPACE, SANS, xml } from './xml.ts';
+import { MONOSPACE, SANS } from './xml.ts';
 
 const NAMES: Readonly<Record<ChannelName, string>> = {
   telegram: 'Telegram',
@@ -17,6 +17,27 @@ const NAMES: Readonly<Record<ChannelName, string>> = {
   email: 'E-mail',
   webhook: 'Webhook',
 };
+
+const DIGEST = {
+  timestamp: '2026-05-04T09:30:00.000Z',
+  event_type: 'Digest',
+  project: 'all apps',
+  since: '2026-04-27T09:30:00.000Z',
+  error: `14 deploys, 2 failed, restored in 4 m 10 s
+  shop: 9, 2 failed
+  blog: 5
+
+Causes:
+  shop: src/cart.ts:17:9 - error TS2322: Type 'string' is not assignable to type 'number'. (2 times)
+
+Needs attention:
+  shop: blocked`,
+};
+
+const RECORDS = [
+  ...sampleRecords('a1b2c3d4', new Date(DIGEST.timestamp)).map(({ fields }) => fields),
+  DIGEST,
+];
 
 const STYLE = `
 :root{color-scheme:light dark;--back:#f4f5f7;--page:#fff;--ink:#1d2329;--dim:#5c6470;--line:#d9dde2;--code:#eceff2;--link:#0b5cad}
@@ -56,12 +77,12 @@ async function previewsOf(record: object): Promise<Preview[]> {
 /** The page, which loads nothing. */
 export async function messagesPage(): Promise<string> {
   const shown = Object.fromEntries(CHANNEL_NAMES.map((name): [string, string[]] => [name, []]));
-  for (const [title, record] of RECORDS) {
+  for (const record of RECORDS) {
     const previews = await previewsOf(record);
     for (const name of CHANNEL_NAMES) {
       const own = previews.filter(({ channel }) => channel === name);
       const articles = own.map(({ payload }) => `<article>${SHOWN[name](payload)}</article>`);
-      shown[name]?.push(`<h3>${xml(title)}</h3>`, ...articles);
+      shown[name]?.push(`<h3>${record.event_type}</h3>`, ...articles);
     }
   }
   const sections = CHANNEL_NAMES.map(
@@ -85,6 +106,9 @@ ${sections.join('\n')}
 `;
 }
 
+/** Pixels of a picture: those of deploys and some of the others; the page has them all. */
+const PICTURE_MAX = 4_000;
+
 /** The names of the pictures. */
 export const PICTURES = CHANNEL_NAMES.flatMap((channel) =>
   ['light', 'dark'].map((theme) => ({ channel, theme, name: `messages-${channel}-${theme}.webp` })),
@@ -101,7 +125,7 @@ export async function messagePictures(html: string): Promise<(readonly [string, 
     for (const { channel, theme, name } of PICTURES) {
       await page.evaluate(`document.body.dataset.only = '${channel}'`);
       await page.show({ width: 620, dark: theme === 'dark' });
-      pictures.push([name, await page.picture(undefined, 'webp')]);
+      pictures.push([name, await page.picture(PICTURE_MAX, 'webp')]);
     }
     return pictures;
   } finally {

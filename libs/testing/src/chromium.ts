@@ -27,8 +27,8 @@ export interface Page {
   show(screen: Screen): Promise<void>;
   /** The value of an expression; a promise is awaited. */
   evaluate(expression: string): Promise<unknown>;
-  /** The whole page, or its upper part. */
-  picture(height?: number, format?: 'png' | 'webp'): Promise<Buffer>;
+  /** The whole page, or what of it is above this many pixels. */
+  picture(upTo?: number, format?: 'png' | 'webp'): Promise<Buffer>;
 }
 
 type ProtocolReply = Record<string, unknown>;
@@ -142,11 +142,12 @@ async function openPage(connection: Connection, file: string): Promise<Page> {
       if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
       return (result as { value: unknown }).value;
     },
-    async picture(height, format = 'png') {
+    async picture(upTo = Number.POSITIVE_INFINITY, format = 'png') {
       const { cssContentSize: size } = (await send('Page.getLayoutMetrics')) as {
         cssContentSize: { width: number; height: number };
       };
-      const clip = { x: 0, y: 0, width: size.width, height: height ?? size.height, scale: 1 };
+      const height = Math.min(upTo, size.height);
+      const clip = { x: 0, y: 0, width: size.width, height, scale: 1 };
       const how = { clip, captureBeyondViewport: true, format };
       const { data } = await send('Page.captureScreenshot', how);
       return Buffer.from(String(data), 'base64');

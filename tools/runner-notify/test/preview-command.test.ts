@@ -74,7 +74,9 @@ test('without records it shows a sample of every kind, and the long failure in t
     'run: runner start shop',
   ])
     assert.match(text, words);
-  const ofDeploys = shown.filter(({ event_type: kind }) => /^Deploy(?!Waiting)|^Rollback/.test(kind));
+  const ofDeploys = shown.filter(({ event_type: kind }) =>
+    /^Deploy(?!Waiting)|^Rollback/.test(kind),
+  );
   assert.is(new Set(ofDeploys.map(({ deploy_id }) => deploy_id)).size, 1);
   assert.is(shown[0].payload.chat_id, String(CHAT_ID));
 });

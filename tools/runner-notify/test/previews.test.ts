@@ -7,70 +7,19 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CHANNELS } from '../src/channels/index.ts';
 import { noticeOf } from '../src/message/notice.ts';
-import type { Announceable } from '../src/message/records.ts';
+import { isOfDeploy } from '../src/message/records.ts';
+import { sampleRecords } from '../src/message/samples.ts';
 
 const DOCUMENT = join(__dirname, '../../tools/runner-notify/test/previews.md');
 const [BEGIN, END] = ['<!-- previews -->\n', '<!-- end of previews -->\n'];
 
-const LONG_ERROR = [
-  'build: `npm run build` exited with status 2',
-  ...Array.from(
-    { length: 12 },
-    (_, index) => `  compiled src/pages/page-${index + 1}.tsx in ${index + 20} ms, 14 kB`,
-  ),
-  "src/cart.ts:17:9 - error TS2322: Type 'string' is not assignable to type 'number'.",
-  '',
-  '17   const total: number = sum(items);',
-  '           ~~~~~',
-  '',
-  ...Array.from(
-    { length: 4 },
-    (_, index) => `  skipped src/pages/page-${index + 13}.tsx, it imports what has failed`,
-  ),
-  'Found 1 error in src/cart.ts:17',
-].join('\n');
-
 const PICKED = "src/cart.ts:17:9 - error TS2322: Type 'string' is not assignable to type 'number'.";
 
-const common = {
-  project: 'shop',
-  instance: 'prod-1',
-  version: 'v1.3.0',
-  deploy_id: 'a1b2c3d4',
-  timestamp: '2026-05-04T09:30:00.000Z',
-  user: 'alice',
-  changes: {
-    count: 3,
-    subjects: ['Fix the cart', 'Add taxes', 'Round prices'],
-    authors: ['alice', 'bob'],
-    compare: 'https://github.com/acme/shop/compare/v1.2.9...v1.3.0',
-  },
-};
-const SAMPLES: readonly (readonly [title: string, kind: Announceable['kind'], fields: object])[] = [
-  ['Deploy started', 'DeployStarted', {}],
-  ['Deploy completed', 'DeploySuccess', { duration_ms: 65_000 }],
-  [
-    'Deploy failed, with a short error',
-    'DeployFailure',
-    {
-      previous_version: 'v1.2.9',
-      error: 'health: http://127.0.0.1:3000/health answered 500, wanted 200-299',
-    },
-  ],
-  [
-    'Deploy failed, with a long error',
-    'DeployFailure',
-    { previous_version: 'v1.2.9', error: LONG_ERROR },
-  ],
-  [
-    'Rollback',
-    'RollbackSuccess',
-    { version: 'v1.2.9', from_version: 'v1.3.0', reason: 'health: answered 500, wanted 200-299' },
-  ],
-];
-
+const SAMPLES = sampleRecords('a1b2c3d4', new Date('2026-05-04T09:30:00.000Z')).filter(({ kind }) =>
+  isOfDeploy(kind),
+);
 /** Shown in every channel. */
-const EVERYWHERE = 'Deploy failed, with a short error';
+const EVERYWHERE = SAMPLES.find(({ kind }) => kind === 'DeployFailure');
 const TITLES = { slack: 'Slack', ntfy: 'ntfy', email: 'E-mail', webhook: 'Webhook' } as const;
 
 async function previews(): Promise<string> {
@@ -79,18 +28,17 @@ async function previews(): Promise<string> {
     throw new Error(text);
   };
   const parts: string[] = [];
-  for (const [title, kind, fields] of SAMPLES) {
-    const record = { kind, project: 'shop', fields: { ...common, ...fields } };
+  for (const record of SAMPLES) {
     const made = await noticeOf(record, options);
     // What is picked out of a long log is the extractor's business.
     const notice = made.log === undefined ? made : { ...made, error: PICKED };
     const telegram = CHANNELS.telegram
       .messages(notice, undefined, warn)
       .map(({ payload }) => payload.text);
-    parts.push(`### ${title}\n`);
+    parts.push(`### ${record.kind}\n`);
     for (const text of telegram) parts.push(`Telegram:\n\n\`\`\`\`\n${text}\n\`\`\`\`\n`);
     // One shows the structure; docs/images/ has the others.
-    if (title !== EVERYWHERE) continue;
+    if (record !== EVERYWHERE) continue;
     for (const [name, service] of Object.entries({ discord: 'Discord', ...TITLES })) {
       const [message] = CHANNELS[name as ChannelName].messages(notice, undefined, warn);
       const text = JSON.stringify(message?.payload, null, 2);

@@ -71,8 +71,15 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
     WatchFailed: 'requests: 5xx 0.1 % → 7.3 % of 412',
     WatchEnded: 'requests: 5xx 0.0 % of 12, too little to judge',
   };
-  const branch = { deploy_id: null, domain: undefined, version: 'main' };
-  const active = { deploy_id: null, version: 'v1.2.9' };
+  // They belong to no deploy.
+  const none = {
+    deploy_id: null,
+    previous_version: undefined,
+    user: undefined,
+    changes: undefined,
+  };
+  const branch = { ...none, domain: undefined, version: 'main' };
+  const active = { ...none, version: 'v1.2.9' };
   const ofJob = { ...active, job: 'nightly' };
   const ofPlan = { ...branch, version: 'v1.3.0', plan: 'p-1a2b3c4d' };
   const failedJob = `${reasons.JobFailed}\nError: connect ECONNREFUSED 127.0.0.1:5432`;
@@ -84,7 +91,7 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
     ['JobFailed', { ...ofJob, error: failedJob }],
     ['Job', ofJob],
     ['TagChanged', { ...branch, version: 'tags v*' }],
-    ['Watch', { deploy_id: deployId, version: 'v1.3.0' }],
+    ['Watch', { ...none, deploy_id: deployId, version: 'v1.3.0' }],
   ];
   const fetch = { stage: 'fetch', error: 'the code host refuses the token of acme/shop' };
   return [
