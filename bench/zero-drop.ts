@@ -6,12 +6,12 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { freePort } from '@runner/testing/app';
+import { REAL_PROXIES, type RealProxy, type RealProxyName } from '@runner/testing/real-proxy';
 import type { Manner } from '@runner/testing/traffic-app';
 import type { Kind } from './zero-drop/app.ts';
 import { killCommands, restartProxy } from './zero-drop/kills.ts';
 import type { Counted } from './zero-drop/load-control.ts';
 import { type Place, type Setting, underLoad } from './zero-drop/place.ts';
-import type { ProxyName, RunningProxy } from './zero-drop/proxies.ts';
 
 const OPTIONS = {
   deploys: { type: 'string', default: '100' },
@@ -82,7 +82,7 @@ function judge(proxy: string, what: string, counted: Counted): void {
 }
 
 /** A row of deploys with a socket. */
-async function withSocket(proxy: ProxyName, kind: Kind, count: number): Promise<void> {
+async function withSocket(proxy: RealProxyName, kind: Kind, count: number): Promise<void> {
   let isHeld = false;
   const traffic = () => (isHeld ? HELD_SOCKET : SOCKET);
   const seen = await underLoad({ proxy, rate, kind, traffic }, (place) =>
@@ -91,7 +91,7 @@ async function withSocket(proxy: ProxyName, kind: Kind, count: number): Promise<
     }),
   );
   if (!seen) {
-    say(`| ${proxy} | not available: neither installed nor downloaded |`);
+    say(`| ${proxy} | not available: it is not installed |`);
     return;
   }
   const { counted, memory } = seen;
@@ -112,7 +112,7 @@ async function withSocket(proxy: ProxyName, kind: Kind, count: number): Promise<
   if (memory.after > 2000) problems.push(`${proxy}, ${what}: two versions after the drain`);
 }
 
-async function withKills(proxy: ProxyName): Promise<void> {
+async function withKills(proxy: RealProxyName): Promise<void> {
   let killed = '';
   const setting = { proxy, rate, traffic: () => SOCKET };
   const seen = await underLoad(setting, async (place) => {
@@ -126,7 +126,7 @@ async function withKills(proxy: ProxyName): Promise<void> {
   judge(proxy, 'kill -9', { ...seen.counted, stale: 0, p99Switch: 0 });
 }
 
-async function withRestarts(proxy: ProxyName): Promise<void> {
+async function withRestarts(proxy: RealProxyName): Promise<void> {
   const setting = { proxy, rate, traffic: () => SOCKET };
   const seen = await underLoad(setting, (place) => restartProxy(place, restarts));
   if (!seen) return;
@@ -156,13 +156,13 @@ async function withoutTraffic(): Promise<void> {
 /** nginx reads its configuration again, and the version before is not waited for. */
 async function withReload(): Promise<void> {
   const ports = [await freePort(), await freePort()] as const;
-  const move = ({ config, pid }: RunningProxy) => {
+  const move = ({ config, pid }: RealProxy) => {
     const script = `${config}.sh`;
     const edit = `sed -i "s|http://127.0.0.1:[0-9]*;|http://127.0.0.1:$PORT;|" '${config}'`;
     writeFileSync(script, `${edit} && kill -HUP ${pid}\n`);
     return `sh ${script}`;
   };
-  const traffic = (proxy?: RunningProxy) =>
+  const traffic = (proxy?: RealProxy) =>
     `traffic: { type: command, ports: [${ports}], run: "${proxy ? move(proxy) : 'true'}", drain: 1ms }\n`;
   const backend = () => ({ port: ports[0] });
   await control('nginx -s reload', { proxy: 'nginx', rate, traffic, backend });
@@ -178,9 +178,7 @@ async function main(): Promise<void> {
   const titles = ['proxy', 'app', 'done', 'requests', 'failed', 'streams', 'WebSockets'];
   const times = ['p99 ms', 'in a deploy', 'at a switch', 'stale ms'];
   say(`| ${[...titles, ...times].join(' | ')} |\n|${'---|'.repeat(11)}`);
-  const names = (['nginx', 'caddy', 'haproxy'] as const).filter(
-    (name) => values.proxy === undefined || values.proxy === name,
-  );
+  const names = REAL_PROXIES.filter((name) => values.proxy === undefined || values.proxy === name);
   for (const name of names) {
     await row(() => withSocket(name, 'rude', deploys));
     await row(() => withSocket(name, 'polite', few));
@@ -191,7 +189,7 @@ async function main(): Promise<void> {
   if (names.includes('haproxy')) await row(withoutTraffic);
   if (names.includes('nginx')) await row(withReload);
   for (const each of problems) say(`\nnot kept: ${each}`);
-  if (measured === 0) say('\nskipped: no proxy is installed or can be downloaded');
+  if (measured === 0) say('\nskipped: no proxy is installed');
   else if (problems.length === 0) say('\nno request was lost with traffic; each control lost some');
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

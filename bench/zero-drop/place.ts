@@ -1,12 +1,20 @@
 /** A server with an app, a proxy in front of it, and a load through the proxy. */
 import { readFileSync } from 'node:fs';
 import { namesIn } from '@runner/common/files/read';
+import {
+  type Backend,
+  PLAIN_SITES,
+  placeFor,
+  programOf,
+  type RealProxy,
+  type RealProxyName,
+  startRealProxy,
+} from '@runner/testing/real-proxy';
 import type { Ended } from '@runner/testing/run';
 import type { Manner } from '@runner/testing/traffic-app';
 import { makeTrafficWorld, runningSlots, type TrafficWorld } from '../../tests/traffic/world.ts';
 import { fileOf, filesOf, type Kind } from './app.ts';
 import { type Counted, type Load, startLoad } from './load-control.ts';
-import { type Backend, type ProxyName, type RunningProxy, startProxy } from './proxies.ts';
 
 /** Of the deploys: ms until one version was left, and resident memory in MB with two and with one. */
 export interface Memory {
@@ -17,7 +25,7 @@ export interface Memory {
 
 export interface Place {
   readonly world: TrafficWorld;
-  readonly proxy: RunningProxy;
+  readonly proxy: RealProxy;
   readonly load: Load;
   readonly memory: Memory;
   push(version: string, manner?: Manner): Promise<void>;
@@ -26,11 +34,11 @@ export interface Place {
 }
 
 export interface Setting {
-  readonly proxy: ProxyName;
+  readonly proxy: RealProxyName;
   readonly rate: number;
   readonly kind?: Kind;
   /** The section `traffic`, or what stands in its place, given the path of the proxy's configuration. */
-  readonly traffic: (proxy?: RunningProxy) => string;
+  readonly traffic: (proxy?: RealProxy) => string;
   /** Where the proxy sends requests at first. */
   readonly backend?: (world: TrafficWorld) => Backend;
 }
@@ -40,9 +48,10 @@ export async function underLoad(
   { proxy: name, rate, kind = 'rude', traffic, backend }: Setting,
   body: (place: Place) => Promise<void>,
 ): Promise<{ counted: Counted; memory: Memory } | undefined> {
+  if (programOf(name) === undefined) return undefined;
   const world = await makeTrafficWorld();
   const memory = { after: 0, two: 0, one: 0 };
-  const push = async (version: string, manner: Manner = 'good', proxy?: RunningProxy) => {
+  const push = async (version: string, manner: Manner = 'good', proxy?: RealProxy) => {
     const files = filesOf(kind, version, manner);
     await world.push(version, { deploy: fileOf(kind, manner, traffic(proxy)), files });
   };
@@ -51,8 +60,7 @@ export async function underLoad(
     const first = await world.deploy();
     if (first.status !== 0) throw new Error(first.stderr);
     const to = backend ? backend(world) : { socket: `${world.dir}/live/app.sock` };
-    const proxy = await startProxy(name, to);
-    if (!proxy) return undefined;
+    const proxy = await startRealProxy(name, PLAIN_SITES[name](to), await placeFor(name));
     const load = await startLoad(proxy.port, rate, world.dir);
     try {
       await body({

@@ -1,11 +1,9 @@
 /** The site that `runner preview snippet` prints, in the proxies that are installed. */
-import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { freePort } from '@runner/testing/app';
-import { programOf } from '@runner/testing/real-proxy';
-import { temporaryFolder } from '@runner/testing/temp';
+import { placeFor, programOf, REAL_PROXIES, startConfigured } from '@runner/testing/real-proxy';
 import { until } from '@runner/testing/until';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -29,12 +27,6 @@ ${text.replace('#   use_backend', ' use_backend')}`,
 /** Of a name that is no preview's, and of a preview that is not there. HAProxy's frontend has no other backend here. */
 const MISSING = { nginx: [404, 502], caddy: [404, 502], haproxy: [503, 404] };
 
-const ARGS = {
-  haproxy: (file: string) => ['-f', file],
-  nginx: (file: string, folder: string) => ['-p', folder, '-c', file, '-e', `${folder}/error.log`],
-  caddy: (file: string) => ['run', '--adapter', 'caddyfile', '--config', file],
-};
-
 function ask(port: number, host: string): Promise<string> {
   return new Promise((resolve) => {
     const asked = request(
@@ -50,7 +42,7 @@ function ask(port: number, host: string): Promise<string> {
   });
 }
 
-for (const name of ['nginx', 'caddy', 'haproxy'] as const)
+for (const name of REAL_PROXIES)
   (programOf(name) ? test : test.skip)(
     `${name} finds each preview by its host name, without a reload`,
     async () => {
@@ -69,10 +61,9 @@ for (const name of ['nginx', 'caddy', 'haproxy'] as const)
         name,
       );
       assert.is(stderr, '');
-      const [folder, port] = [temporaryFolder(name), await freePort()];
-      const file = join(folder, 'config');
-      writeFileSync(file, CONFIGS[name](text, folder, port));
-      const proxy = spawn(programOf(name) as string, ARGS[name](file, folder), { stdio: 'ignore' });
+      const place = await placeFor(name);
+      const { folder, port } = place;
+      const proxy = await startConfigured(name, CONFIGS[name](text, folder, port), place);
       const site = (key: string) => `${key}.preview.example.org`;
       const waker = await startWaker(world.root);
       try {
@@ -93,7 +84,7 @@ for (const name of ['nginx', 'caddy', 'haproxy'] as const)
         await world.sync();
         assert.is(await asks('pr-7'), '200');
       } finally {
-        proxy.kill();
+        proxy.close();
         waker.kill('SIGTERM');
         await world.end();
       }

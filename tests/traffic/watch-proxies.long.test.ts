@@ -162,7 +162,11 @@ async function playAll(name: RealProxyName, seed: number) {
   const world = await makeTrafficWorld();
   const random = randomOf(seed);
   const live = join(world.dir, 'live/app.sock');
-  const started = await startRealProxy(name, PLAIN_SITES[name](live), await placeFor(name));
+  const started = await startRealProxy(
+    name,
+    PLAIN_SITES[name]({ socket: live }),
+    await placeFor(name),
+  );
   const proxy = { name, ...started };
   const times = new Map<string, number[]>();
   const missed: string[] = [];

@@ -1,5 +1,6 @@
 /** The proxies that people use, on loopback: nginx, Caddy and HAProxy, where they are installed. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -21,8 +22,16 @@ interface ProxyPlace {
 }
 
 export interface RealProxy extends ProxyPlace {
+  readonly pid: number;
+  /** Path of its configuration. */
+  readonly config: string;
+  /** Stops it and starts it again, as its unit does. */
+  restart(): Promise<void>;
   close(): void;
 }
+
+/** Where requests go: a socket by its path, or a port. */
+export type Backend = { readonly socket: string } | { readonly port: number };
 
 /** The whole configuration around the part that is the site's. */
 const CONFIGS: Readonly<Record<RealProxyName, (site: string, place: ProxyPlace) => string>> = {
@@ -54,13 +63,22 @@ const ARGS: Readonly<Record<RealProxyName, (file: string, folder: string) => str
   haproxy: (file) => ['-f', file],
 };
 
-/** The sites that send everything to one socket. */
-export const PLAIN_SITES: Readonly<Record<RealProxyName, (socket: string) => string>> = {
-  nginx: (socket) => `# In server:\nlocation / { proxy_pass http://unix:${socket}:; }\n`,
-  caddy: (socket) => `reverse_proxy unix/${socket} {\n transport http {\n  keepalive off\n }\n}\n`,
-  haproxy: (socket) =>
-    `backend shop\n option http-server-close\n retries 0\n server live unix@${socket}\n`,
+/** The sites that send everything to one backend. */
+export const PLAIN_SITES: Readonly<Record<RealProxyName, (backend: Backend) => string>> = {
+  nginx: (backend) => `# In server:
+location / {
+  proxy_pass http://${'socket' in backend ? `unix:${backend.socket}:` : addressOf(backend)};
+  proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $http_connection;
+  proxy_buffering off;
+}
+`,
+  caddy: (backend) =>
+    `reverse_proxy ${'socket' in backend ? `unix/${backend.socket}` : addressOf(backend)} {\n transport http {\n  keepalive off\n }\n}\n`,
+  haproxy: (backend) =>
+    `backend shop\n option http-server-close\n retries 0\n server live ${'socket' in backend ? `unix@${backend.socket}` : addressOf(backend)}\n`,
 };
+
+const addressOf = ({ port }: { readonly port: number }) => `127.0.0.1:${port}`;
 
 /** Its program; undefined where it is not installed. */
 export function programOf(name: RealProxyName): string | undefined {
@@ -74,21 +92,44 @@ export async function placeFor(name: RealProxyName): Promise<ProxyPlace> {
   return { folder, log, port: await freePort(), admin: join(folder, 'admin') };
 }
 
-export async function startRealProxy(
+/** Starts a proxy with a part of a configuration, such as `runner watch --proxy` prints. */
+export function startRealProxy(
   name: RealProxyName,
   site: string,
   place: ProxyPlace,
 ): Promise<RealProxy> {
+  return startConfigured(name, CONFIGS[name](site, place), place);
+}
+
+/** Starts a proxy with a whole configuration, which listens on the port of the place. */
+export async function startConfigured(
+  name: RealProxyName,
+  configuration: string,
+  place: ProxyPlace,
+): Promise<RealProxy> {
   const { folder, port } = place;
-  const file = join(folder, 'config');
-  writeFileSync(file, CONFIGS[name](site, place));
+  const config = join(folder, 'config');
+  writeFileSync(config, configuration);
   const env = { ...process.env, HOME: folder };
-  const proxy = spawn(programOf(name) as string, ARGS[name](file, folder), {
-    stdio: 'ignore',
-    env,
-  });
-  await until(() => accepts(port), `${name} did not start`);
-  return { ...place, close: () => proxy.kill('SIGTERM') };
+  const begin = async () => {
+    const args = ARGS[name](config, folder);
+    const started = spawn(programOf(name) as string, args, { stdio: 'ignore', env });
+    await until(() => accepts(port), `${name} did not start`);
+    return started;
+  };
+  let proxy = await begin();
+  return {
+    ...place,
+    pid: proxy.pid as number,
+    config,
+    async restart() {
+      const over = once(proxy, 'exit');
+      proxy.kill('SIGTERM');
+      await over;
+      proxy = await begin();
+    },
+    close: () => void proxy.kill('SIGTERM'),
+  };
 }
 
 function accepts(port: number): Promise<boolean> {
