@@ -28,7 +28,7 @@ export async function encrypted(
       throw usage(`'${recipient}' is not an age recipient: recipients begin with age1`);
     }
   }
-  return iterable(await encrypter.encrypt(webStream(bytes)));
+  return encrypter.encrypt(ReadableStream.from(bytes));
 }
 
 /** Decrypts a stream; every chunk is authenticated before it is returned. Throws `backup_unreadable`. */
@@ -45,7 +45,7 @@ export async function* decrypted(
   }
   let plain: AsyncIterable<Uint8Array>;
   try {
-    plain = iterable(await decrypter.decrypt(webStream(bytes)));
+    plain = await decrypter.decrypt(ReadableStream.from(bytes));
   } catch (error) {
     if (error instanceof Failure) throw error;
     const isOther = /no identity matched/.test(String(error));
@@ -56,25 +56,5 @@ export async function* decrypted(
     yield* plain;
   } catch (error) {
     throw error instanceof Failure ? error : unreadable('it is damaged or cut short');
-  }
-}
-
-function webStream(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const iterator = bytes[Symbol.asyncIterator]();
-  return new ReadableStream({
-    async pull(controller) {
-      const { value, done } = await iterator.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-  });
-}
-
-async function* iterable(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = stream.getReader();
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    yield value;
   }
 }

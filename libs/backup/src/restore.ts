@@ -1,5 +1,5 @@
 /** Restores a backup into an empty root: staged in a separate folder, then moved into place. */
-import { accessSync, closeSync, constants, lstatSync, openSync, readSync } from 'node:fs';
+import { accessSync, constants, createReadStream, lstatSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -228,18 +228,9 @@ async function* chunksOf({ stdin }: Io): AsyncGenerator<Uint8Array> {
 }
 
 async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
-  let fd: number | undefined;
   try {
-    fd = openSync(path, 'r');
-    for (;;) {
-      const buffer = new Uint8Array(BLOCK);
-      const count = readSync(fd, buffer);
-      if (count === 0) return;
-      yield buffer.subarray(0, count);
-    }
+    yield* createReadStream(path, { highWaterMark: BLOCK });
   } catch (error) {
     throw systemFailure(error, `read ${path}`, 'file_unreadable');
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
