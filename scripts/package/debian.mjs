@@ -49,75 +49,63 @@ function placePapers(tree, docs) {
   }
 }
 
-/** Packages of their own: the executables, their pages and completions; of the fleet the client of NATS and the unit, too. */
-const APART = {
-  fleet: /\/(runner-(fleet|agent)[^/]*|nats\.cjs)$/,
-  mcp: /\/runner-mcp[^/]*$/,
-  preview: /\/runner-(preview|waker)[^/]*$/,
-};
-/** What else is in them: files of packaging/ by their places. */
 const UNITS = 'usr/lib/systemd/system';
-const MORE = {
-  'mcp/sshd.conf': 'etc/ssh/sshd_config.d/runner-mcp.conf',
-  'preview/runner-waker.socket': `${UNITS}/runner-waker.socket`,
-  'preview/runner-waker.service': `${UNITS}/runner-waker.service`,
+const units = (...names) => Object.fromEntries(names.map((name) => [name, `${UNITS}/${name}`]));
+
+/**
+ * Packages of their own. `own`: the executables that the package runner does not have, with their pages and
+ * completions, and the client of NATS; `files`: those of its folder in packaging/, by their places.
+ */
+const APART = {
+  bell: {
+    files: {
+      ...units('runner-bell.socket', 'runner-bell.path', 'runner-bell@.service'),
+      'runner-fetch.conf': `${UNITS}/runner-fetch.service.d/runner-bell.conf`,
+    },
+  },
+  dashboard: { files: units('runner-dashboard.socket', 'runner-dashboard.service') },
+  fleet: { own: /\/(runner-(fleet|agent)[^/]*|nats\.cjs)$/ },
+  mcp: {
+    own: /\/runner-mcp[^/]*$/,
+    files: { 'sshd.conf': 'etc/ssh/sshd_config.d/runner-mcp.conf' },
+  },
+  preview: {
+    own: /\/runner-(preview|waker)[^/]*$/,
+    files: units('runner-waker.socket', 'runner-waker.service'),
+  },
 };
 
 /** What Debian's packages of the official build of Node are made for. */
 const OWN_NODE = 'libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 8)';
 
 /**
-/**
- * Makes runner_<version>_<arch>.deb from the unpacked release, and of the same files runner-fleet_<version>_all.deb,
- * runner-mcp_<version>_all.deb and runner-preview_<version>_all.deb, the same for each architecture. The same files
- * give the same bytes.
+ * Makes runner_<version>_<arch>.deb from the unpacked release and, the same for each architecture, a package of
+ * each of APART, runner-fleet_<version>_all.deb and so on. The same files give the same bytes.
  */
 export function makeDebianPackages(release, tree, work) {
   const root = join(work, 'debian');
   execute('sh', [join(tree, 'install'), '--prefix', '/usr'], { DESTDIR: root });
   placePapers(tree, join(root, 'usr/share/doc/runner'));
   compressPages(join(root, 'usr/share/man'));
-  for (const [name, files] of Object.entries(APART))
-    for (const file of readdirSync(root, { recursive: true }).filter((each) => files.test(each))) {
+  const parts = Object.entries(APART);
+  for (const [name, { own = /(?!)/ }] of parts)
+    for (const file of readdirSync(root, { recursive: true }).filter((each) => own.test(each))) {
       mkdirSync(dirname(join(work, name, file)), { recursive: true });
       renameSync(join(root, file), join(work, name, file));
     }
   finish(release, { name: 'runner', source: join(checkout, 'packaging/debian') }, root);
   if (release.arch !== 'all') return;
-  for (const [file, to] of Object.entries(MORE))
-    writeText(join(work, dirname(file), to), unitText(join(checkout, 'packaging', file)));
-  for (const each of Object.keys(APART)) {
-    const name = `runner-${each}`;
-    copy(join(checkout, 'LICENSE'), join(work, each, `usr/share/doc/${name}/copyright`));
-    finish(release, { name, source: join(checkout, 'packaging', each) }, join(work, each));
+  for (const [part, { files = {} }] of parts) {
+    const [name, source] = [`runner-${part}`, join(checkout, 'packaging', part)];
+    for (const [file, to] of Object.entries(files))
+      writeText(join(work, part, to), unitText(join(source, file)));
+    copy(join(checkout, 'LICENSE'), join(work, part, `usr/share/doc/${name}/copyright`));
+    finish(release, { name, source }, join(work, part));
   }
 }
 
 /** A unit for the places of a package. */
 const unitText = (path) => readFileSync(path, 'utf8').replaceAll('@LIBDIR@', '/usr/lib/runner');
-
-/** Makes runner-bell_<version>_all.deb: its units; the executable is that of the package runner. */
-export function makeBellPackage(release, root) {
-  const source = join(checkout, 'packaging/bell');
-  const units = join(root, UNITS);
-  for (const name of ['runner-bell.socket', 'runner-bell.path', 'runner-bell@.service']) {
-    writeText(join(units, name), unitText(join(source, name)));
-  }
-  const dropIn = join(units, 'runner-fetch.service.d/runner-bell.conf');
-  copy(join(source, 'runner-fetch.conf'), dropIn);
-  copy(join(checkout, 'LICENSE'), join(root, 'usr/share/doc/runner-bell/copyright'));
-  finish(release, { name: 'runner-bell', source }, root);
-}
-
-/** Makes runner-dashboard_<version>_all.deb: its units; the executable is that of the package runner. */
-export function makeDashboardPackage(release, root) {
-  const source = join(checkout, 'packaging/dashboard');
-  for (const name of ['runner-dashboard.socket', 'runner-dashboard.service']) {
-    writeText(join(root, UNITS, name), unitText(join(source, name)));
-  }
-  copy(join(checkout, 'LICENSE'), join(root, 'usr/share/doc/runner-dashboard/copyright'));
-  finish(release, { name: 'runner-dashboard', source }, root);
-}
 
 /** Adds what dpkg reads, and packs the folder. */
 function finish({ version, date, to, arch, level }, { name, source }, root) {

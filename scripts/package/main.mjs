@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkout, say } from '../tasks/checkout.mjs';
 import { makeArchive, sumsOf, writeText } from './archive.mjs';
-import { makeBellPackage, makeDashboardPackage, makeDebianPackages } from './debian.mjs';
+import { makeDebianPackages } from './debian.mjs';
 import { thirdPartyText } from './licences.mjs';
 import { NODE, placeNode } from './node.mjs';
 import { makeNpmPackage } from './npm.mjs';
@@ -65,8 +65,6 @@ function makeRelease(arch, work) {
   makeDebianPackages(release, tree, work);
   writeText(join(base.to, `runner-${version}${name}.cdx.json`), bom);
   if (node !== undefined) return;
-  makeBellPackage(release, join(work, 'bell'));
-  makeDashboardPackage(release, join(work, 'dashboard'));
   makeNpmPackage(release, join(work, 'npm', 'package'));
 }
 
