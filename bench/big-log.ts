@@ -6,8 +6,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { orElse } from '@runner/common/foundation/attempt';
 import { executable } from '@runner/testing/run';
 import { conclude, printRows, verdict } from './harness/measure.ts';
+import { memoryIn } from './harness/process.ts';
 import { printSetting } from './harness/setting.ts';
 
 const MB = 1_048_576;
@@ -38,15 +40,6 @@ function progress(): Buffer {
   return Buffer.from(lines.join(''));
 }
 
-function memoryOf(pid: number): number | undefined {
-  try {
-    const found = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-    return found ? Number(found[1]) / 1024 : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Writes the block so often into the program, then the cause. */
 async function feed(file: string, args: string[], block: Buffer, times: number): Promise<Run> {
   const env = { ...process.env };
@@ -59,7 +52,9 @@ async function feed(file: string, args: string[], block: Buffer, times: number):
     text += chunk.toString('utf8');
   });
   const timer = setInterval(() => {
-    memory = memoryOf(child.pid ?? 0) ?? memory;
+    memory =
+      orElse(() => memoryIn(readFileSync(`/proc/${child.pid}/status`, 'utf8'), 'VmHWM'), 0) ||
+      memory;
   }, 20);
   const closed = once(child, 'close');
   for (let turn = 0; turn < times; turn += 1) {

@@ -2,12 +2,12 @@
  * `npm run bench -- dashboard`: what viewers of the page cost, and how soon they see what happens.
  * `--viewers N` (default 200), `--seconds N` (default 20). As root, with setfacl. The status is 1 when a budget is missed.
  */
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Dashboard, startDashboard, view } from '../tests/eyes/dashboard.ts';
 import { logLine, makeEyesRoot } from '../tests/eyes/root.ts';
 import { printRows, verdict } from './harness/measure.ts';
+import { memoryIn, processorTime, smapsOf } from './harness/process.ts';
 import { printSetting } from './harness/setting.ts';
 
 const APPS = 10;
@@ -23,12 +23,10 @@ const { values } = parseArgs({
   },
 });
 
-/** Clock ticks of 10 ms, and MB. */
-function usageOf({ child }: Dashboard): { ticks: number; memory: number } {
-  const read = (file: string) => readFileSync(`/proc/${child.pid}/${file}`, 'utf8');
-  const fields = read('stat').slice(read('stat').lastIndexOf(')')).split(' ');
-  const memory = Number(/VmRSS:\s+(\d+)/.exec(read('status'))?.[1]) / 1024;
-  return { ticks: Number(fields[12]) + Number(fields[13]), memory };
+/** Milliseconds of processor time, and MB. */
+function usageOf({ child }: Dashboard): { time: number; memory: number } {
+  const pid = child.pid as number;
+  return { time: processorTime(pid), memory: memoryIn(smapsOf(pid), 'Rss') };
 }
 
 async function main(): Promise<void> {
@@ -56,7 +54,7 @@ async function main(): Promise<void> {
     await sleep(137 * (time % 7));
   }
   const busy = usageOf(served);
-  const core = (ended.ticks - begun.ticks) / Number(values.seconds);
+  const core = (ended.time - begun.time) / (10 * Number(values.seconds));
   const memory = ended.memory - without.memory;
   const latency = Math.max(...delays);
   const row = (what: string, [value, budget]: [number, number], unit: string) => [

@@ -13,7 +13,7 @@ import { temporaryFolder } from '@runner/testing/temp';
 import { TOOL } from '../tests/database/tool.ts';
 import { deployFile, makeWorld, type World } from '../tests/deploys/world.ts';
 import { printRows, quantile } from './harness/measure.ts';
-import { printSetting } from './harness/setting.ts';
+import { optionGiven, printSetting } from './harness/setting.ts';
 
 /** Megabytes of a scale of pgbench. */
 const SCALE_SIZE = 15;
@@ -21,8 +21,7 @@ const SCALE_SIZE = 15;
 const [RATE, TIME] = [200, 20];
 const DEPLOYS = 5;
 
-const given = process.argv.indexOf('--megabytes');
-const megabytes = given < 0 ? 1_000 : Number(process.argv[given + 1]);
+const megabytes = Number(optionGiven('megabytes') ?? 1_000);
 
 function programs(): string {
   const all = readdirSync('/usr/lib/postgresql').sort();

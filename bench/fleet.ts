@@ -9,6 +9,8 @@ import { until } from '@runner/testing/until';
 import { openBroker } from '../libs/fleet/src/broker/nats.ts';
 import { makeStage, type Stage } from '../tests/fleet/stage.ts';
 import { must } from '../tests/fleet/world.ts';
+import { quantile } from './harness/measure.ts';
+import { memoryIn, privateIn, processorTime, smapsOf } from './harness/process.ts';
 import { printSetting, roundsWanted } from './harness/setting.ts';
 
 const COUNT = 50;
@@ -18,22 +20,7 @@ const RECORDS = 100_000;
 
 const row = (what: string, figure: string, budget = '') =>
   process.stdout.write(`| ${what} | ${figure} | ${budget} |\n`);
-const median = (all: number[]) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;
-
-/** A field of /proc/PID/smaps_rollup, in MB. */
-function memory(pid: number, fields: readonly string[]): number {
-  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-  const of = (field: string) =>
-    Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0);
-  return fields.reduce((sum, field) => sum + of(field), 0) / 1024;
-}
-const PRIVATE = ['Private_Clean', 'Private_Dirty'];
-
-/** CPU time of a process in ms. */
-function used(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
+const median = (all: readonly number[]) => quantile(all, 0.5);
 
 /** The best time of some rounds, in ms. */
 async function timeOf(rounds: number, work: () => Promise<unknown>): Promise<number> {
@@ -63,11 +50,11 @@ async function measure(stage: Stage, servers: readonly string[], rounds: number)
     const rows = (lines[0]?.servers ?? []) as { ping_ms: number | null }[];
     pings?.push(Math.max(...rows.map(({ ping_ms: ms }) => ms ?? Number.POSITIVE_INFINITY)));
     for (const verb of ['hold', 'unhold']) {
-      const before = pids.reduce((sum, pid) => sum + used(pid), 0);
+      const before = pids.reduce((sum, pid) => sum + processorTime(pid), 0);
       const times = await held(stage, verb);
       first?.push(times.first);
       last?.push(times.last);
-      cpu?.push((pids.reduce((sum, pid) => sum + used(pid), 0) - before) / servers.length);
+      cpu?.push((pids.reduce((sum, pid) => sum + processorTime(pid), 0) - before) / servers.length);
     }
   }
   const best = (all: number[] = []) =>
@@ -89,17 +76,18 @@ async function measure(stage: Stage, servers: readonly string[], rounds: number)
     ['-e', `process.stdout.write(fs.readFileSync('/proc/self/smaps_rollup', 'utf8'))`],
     { encoding: 'utf8' },
   );
-  const of = (field: string) =>
-    Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(floor)?.[1] ?? 0);
-  const nodes = PRIVATE.reduce((sum, field) => sum + of(field), 0) / 1024;
-  const own = median(pids.map((pid) => memory(pid, PRIVATE)));
+  const nodes = privateIn(floor);
+  const own = median(pids.map((pid) => privateIn(smapsOf(pid))));
   row('memory of an agent: private', `${own.toFixed(1)} MB`);
   row('memory of node -e: private', `${nodes.toFixed(1)} MB`);
   row('memory of an agent beyond that', `${(own - nodes).toFixed(1)} MB`, '25 MB');
-  row('RSS of an agent', `${median(pids.map((pid) => memory(pid, ['Rss']))).toFixed(1)} MB`);
-  const before = pids.map(used);
+  row(
+    'RSS of an agent',
+    `${median(pids.map((pid) => memoryIn(smapsOf(pid), 'Rss'))).toFixed(1)} MB`,
+  );
+  const before = pids.map(processorTime);
   await pause(IDLE * 1_000);
-  const idle = pids.map((pid, index) => (used(pid) - (before[index] ?? 0)) / (IDLE * 10));
+  const idle = pids.map((pid, index) => (processorTime(pid) - (before[index] ?? 0)) / (IDLE * 10));
   row('idle, of a core', `${median(idle).toFixed(3)} %`, '0.2 %');
 }
 

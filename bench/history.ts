@@ -8,11 +8,10 @@ import { join } from 'node:path';
 import { startGitServer } from '@runner/testing/git-server';
 import { makeRoot, mustRun } from './harness/root.ts';
 import { besideServices } from './harness/services.ts';
-import { printSetting } from './harness/setting.ts';
+import { optionGiven, printSetting } from './harness/setting.ts';
 
 const REPO = 'acme/old';
-const at = process.argv.indexOf('--commits');
-const COMMITS = at === -1 ? 50_000 : Number(process.argv[at + 1]);
+const COMMITS = Number(optionGiven('commits') ?? 50_000);
 const DEPLOYS = 40;
 
 /** Adds commits of a small file each to `main`. */

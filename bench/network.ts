@@ -25,7 +25,8 @@ import { ask } from '@runner/deploy/instances/drivers/ask';
 import { runChild, succeeded } from '@runner/deploy/run/child';
 import { stepEnvironment } from '@runner/deploy/run/environment';
 import { openSandbox } from '@runner/deploy/sandbox/sandbox';
-import { printSetting, roundsWanted } from './harness/setting.ts';
+import { quantile } from './harness/measure.ts';
+import { optionGiven, printSetting, roundsWanted } from './harness/setting.ts';
 
 const FILES = 400;
 const SIZE = 200_000;
@@ -77,14 +78,9 @@ async function main(): Promise<void> {
       const other = await timed(script, isFirst ? undefined : rules);
       ratios.push(isFirst ? one / other : other / one);
     }
-    const sorted = ratios.sort((a, b) => a - b);
-    const [low, median, high] = [1, 2, 3].map((n) => sorted[Math.floor((rounds * n) / 4)]) as [
-      number,
-      number,
-      number,
-    ];
+    const median = quantile(ratios, 0.5);
     const verdict = median <= budget ? 'ok' : 'OVER';
-    const [quick, slow] = [low, high].map((each) => each.toFixed(2));
+    const [quick, slow] = [0.25, 0.75].map((part) => quantile(ratios, part).toFixed(2));
     process.stdout.write(
       `| ${name} | ${median.toFixed(3)} | ${quick} to ${slow} | ${budget} ${verdict} |\n`,
     );
@@ -104,8 +100,7 @@ async function main(): Promise<void> {
       local,
       COPY_BUDGET,
     );
-    const at = process.argv.indexOf('--project');
-    const project = at === -1 ? undefined : process.argv[at + 1];
+    const project = optionGiven('project');
     if (project !== undefined) {
       for (const name of ['package.json', 'package-lock.json'])
         copyFileSync(join(project, name), join(folders.release, name));

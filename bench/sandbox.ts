@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { openSandbox } from '@runner/deploy/sandbox/sandbox';
-import { printSetting, roundsWanted } from './harness/setting.ts';
+import { quantile } from './harness/measure.ts';
+import { optionGiven, printSetting, roundsWanted } from './harness/setting.ts';
 
 /** Like what npm does: some programs one after another, and a tree of files. */
 const BUILD = `for p in 1 2 3 4 5 6 7 8 9 10; do node -e '
@@ -17,8 +18,7 @@ for (let i = 0; i < 400; i++) { const d = "t" + process.argv[1] + "/" + i % 20; 
 ' $p; done; rm -rf t*`;
 
 const NPM = 'npm ci --prefer-offline --no-audit --no-fund && npm run build --if-present';
-const at = process.argv.indexOf('--project');
-const project = at === -1 ? undefined : process.argv[at + 1];
+const project = optionGiven('project');
 
 const rounds = roundsWanted(20);
 const found = bubblewrap(process.env);
@@ -59,11 +59,8 @@ if ('problem' in found) {
       plain.push(timed(script, false));
       confined.push(timed(script, true));
     }
-    const range = (all: number[]) => {
-      const sorted = all.sort((a, b) => a - b);
-      const [low, high] = [1, 3].map((n) => sorted[Math.floor((times * n) / 4)]?.toFixed(1));
-      return `${low} to ${high} ms`;
-    };
+    const range = (all: readonly number[]) =>
+      `${[0.25, 0.75].map((part) => quantile(all, part).toFixed(1)).join(' to ')} ms`;
     process.stdout.write(`| ${name} | ${range(plain)} | ${range(confined)} |\n`);
   };
   process.stdout.write('\n| quartiles | without | in the sandbox |\n|---|---|---|\n');

@@ -9,29 +9,13 @@ import { killApp } from '@runner/testing/app';
 import { until } from '@runner/testing/until';
 import { makeTrafficWorld, type TrafficWorld } from '../tests/traffic/world.ts';
 import { conclude, printRows, verdict } from './harness/measure.ts';
+import { privateIn, processorTime, smapsOf } from './harness/process.ts';
 import { printSetting } from './harness/setting.ts';
 
 /** Of a core, and of the announced memory. */
 const [CORE, MEMORY] = [0.005, 0.2];
 /** Seconds until the watch probes once a second, and of the measurement. */
 const [CALM, TIME] = [30, 60];
-/** The kernel's clock ticks in a second. */
-const TICKS = 100;
-
-/** Seconds of processor time that a process has taken. */
-function spent(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS;
-}
-
-/** What would be free without it. */
-function ownOf(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
-  const private_ = [...text.matchAll(/^Private_(?:Clean|Dirty): +(\d+) kB$/gm)];
-  return private_.reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1024, 0);
-}
 
 async function measure(world: TrafficWorld): Promise<boolean> {
   const log = join(world.root, '..', 'access.log');
@@ -45,17 +29,17 @@ async function measure(world: TrafficWorld): Promise<boolean> {
   const watcher = () => Number(/"pid":(\d+)/.exec(readFileSync(lock, 'utf8'))?.[1]);
   await until(() => watcher() > 0, 'no watcher');
   await sleep(CALM * 1_000);
-  const before = spent(watcher());
+  const before = processorTime(watcher());
   await sleep(TIME * 1_000);
-  const core = (spent(watcher()) - before) / TIME;
+  const core = (processorTime(watcher()) - before) / (TIME * 1_000);
   const shown = JSON.parse(readFileSync(join(world.root, 'apps/shop/watch.json'), 'utf8'));
   const slots = world.instance() as { draining: { slot: string } };
   const file = join(world.dir, 'run', slots.draining.slot, 'pid.json');
   const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
-  const [said, real] = [Number(shown.warm_bytes), ownOf(pid)];
+  const [said, real] = [Number(shown.warm_bytes) / 1_048_576, privateIn(smapsOf(pid))];
   const isCheap = core <= CORE;
   const isTrue = Math.abs(said - real) <= MEMORY * real;
-  const megabytes = (bytes: number) => `${(bytes / 1_048_576).toFixed(1)} MiB`;
+  const shownAs = (megabytes: number) => `${megabytes.toFixed(1)} MiB`;
   printRows(
     'Watching a release',
     ['what', 'found', 'budget', ''],
@@ -68,8 +52,8 @@ async function measure(world: TrafficWorld): Promise<boolean> {
       ],
       [
         'memory of the version before, as announced',
-        megabytes(said),
-        `${megabytes(real)} ± 20 %`,
+        shownAs(said),
+        `${shownAs(real)} ± 20 %`,
         verdict(isTrue),
       ],
     ],

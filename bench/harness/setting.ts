@@ -2,11 +2,14 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 
-/** `--rounds N`, else so many. */
-export function roundsWanted(usual: number): number {
-  const at = process.argv.indexOf('--rounds');
-  return at === -1 ? usual : Number(process.argv[at + 1]);
+/** The value of `--name VALUE`; undefined if it is not given. */
+export function optionGiven(name: string): string | undefined {
+  const at = process.argv.indexOf(`--${name}`);
+  return at === -1 ? undefined : process.argv[at + 1];
 }
+
+/** `--rounds N`, else so many. */
+export const roundsWanted = (usual: number) => Number(optionGiven('rounds') ?? usual);
 
 /** Prints what is measured, when, of which commit, and on what; the load shows whether the machine was quiet. */
 export function printSetting(title: string, rounds: number): void {

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { appFiles, freePort, killApp } from '@runner/testing/app';
 import { startGitServer } from '@runner/testing/git-server';
-import { printRows } from './measure.ts';
+import { printRows, quantile } from './measure.ts';
 import { makeRoot, mustRun } from './root.ts';
 
 /** Whether the app answers within a second. */
@@ -60,8 +60,7 @@ health: { url: "http://127.0.0.1:${port}/health", interval: 10ms }
   }
   killApp(root, 'app0');
   await git.close();
-  gaps.sort((a, b) => a - b);
-  const at = (part: number) => `${Math.round(gaps[Math.floor((gaps.length - 1) * part)] ?? 0)} ms`;
+  const at = (part: number) => `${Math.round(quantile(gaps, part))} ms`;
   printRows(
     'Gap when the driver process restarts a Node app in place',
     ['lower quartile', 'median', 'longest'],
