@@ -31,26 +31,21 @@ test('a shell in the sandbox has job control, the size, and a terminal of its ow
     columns: 91,
     rows: 33,
   });
-  await session.expect('at> ');
-  session.enter('stty size; echo $RUNNER_VERSION');
+  await session.answer('at> ', 'stty size; echo $RUNNER_VERSION');
   await session.expect(/33 91\r\nv1\r\n/);
   session.resize(77, 20);
   session.enter('sleep 0.3; stty size');
-  await session.expect('20 77');
-  session.enter('sleep 300; echo status $?');
+  await session.answer('20 77', 'sleep 300; echo status $?');
   await session.expect('sleep 300');
   await new Promise((resolve) => setTimeout(resolve, 300));
   session.type(CTRL_C);
-  await session.expect(/\^C[\s\S]*at> /);
-  session.enter('sleep 301');
+  await session.answer(/\^C[\s\S]*at> /, 'sleep 301');
   await session.expect('sleep 301');
   await new Promise((resolve) => setTimeout(resolve, 300));
   session.type(CTRL_Z);
-  await session.expect(/\^Z[\s\S]*Stopped/);
-  session.enter('jobs; kill -9 %1; sleep 0.3');
+  await session.answer(/\^Z[\s\S]*Stopped/, 'jobs; kill -9 %1; sleep 0.3');
   await session.expect(/sleep 301/);
-  await session.expect(/at> /);
-  session.enter('exit 7');
+  await session.answer(/at> /, 'exit 7');
   assert.is((await session.done).status, 7);
   await world.close();
 });

@@ -12,6 +12,8 @@ export interface Session {
   /** Without `enter`, as single keys. */
   type(text: string): void;
   enter(text?: string): void;
+  /** Enters the text, by default none, once the question shows. */
+  answer(question: string | RegExp, text?: string): Promise<void>;
   /** Changes the size of the terminal. */
   resize(columns: number, rows: number): void;
   /** Everything shown so far, without colours and erasing. */
@@ -84,27 +86,33 @@ export function startOnTerminal(
     from += index + length;
     return true;
   };
-  return {
-    async expect(wanted) {
-      const end = Date.now() + PATIENCE;
-      while (!found(wanted)) {
-        if (Date.now() > end || over) {
-          // What came last may still be on its way.
-          await new Promise((resolve) => setTimeout(resolve, 1000));
-          if (found(wanted)) return;
-          terminal.kill('SIGKILL');
-          throw new Error(
-            `'${wanted}' does not show after: ${plain(raw).slice(from)}\n--- all:\n${plain(raw)}`,
-          );
-        }
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          setTimeout(resolve, 200);
-        });
+  const expect: Session['expect'] = async (wanted) => {
+    const end = Date.now() + PATIENCE;
+    while (!found(wanted)) {
+      if (Date.now() > end || over) {
+        // What came last may still be on its way.
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+        if (found(wanted)) return;
+        terminal.kill('SIGKILL');
+        throw new Error(
+          `'${wanted}' does not show after: ${plain(raw).slice(from)}\n--- all:\n${plain(raw)}`,
+        );
       }
-    },
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, 200);
+      });
+    }
+  };
+  const enter = (text = '') => terminal.write(`${text}\r`);
+  return {
+    expect,
     type: (text) => terminal.write(text),
-    enter: (text = '') => terminal.write(`${text}\r`),
+    enter,
+    answer: async (question, text) => {
+      await expect(question);
+      enter(text);
+    },
     resize: (width, height) => terminal.resize(width, height),
     text: () => plain(raw),
     raw: () => raw,

@@ -108,8 +108,7 @@ test('an argument and --repo exclude each other, and a second argument is refuse
 test('on a terminal an unknown host is added to config.yml, as what the person says', async () => {
   const root = newRoot();
   const session = startOnTerminal('runner-add', [siteAddress, '--public'], { root });
-  await session.expect('Enter adds it as git, no stops:');
-  session.enter();
+  await session.answer('Enter adds it as git, no stops:');
   const { status } = await session.done;
   assert.is(status, 0, session.text());
   assert.match(session.text(), 'Added site (localhost:acme/site, branch trunk, no token)');
@@ -124,8 +123,7 @@ test('on a terminal an unknown host is added to config.yml, as what the person s
 test('with no, or without a terminal, config.yml stays as it is', async () => {
   const root = newRoot();
   const session = startOnTerminal('runner-add', [siteAddress, '--public'], { root });
-  await session.expect('no stops:');
-  session.enter('no');
+  await session.answer('no stops:', 'no');
   assert.is((await session.done).status, 1);
   assert.match(session.text(), 'cancelled, nothing was changed (interrupted)');
   const { status, stderr } = await add(root, [siteAddress, '--public']);

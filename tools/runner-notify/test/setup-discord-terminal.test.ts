@@ -27,8 +27,7 @@ const config = () =>
 test('a webhook is asked for without showing it, looked at, tried and saved', async () => {
   const { hook } = chats;
   const session = setup(['--channel', 'discord']);
-  await session.expect('Webhook address (not shown):');
-  session.enter(`${hook.webhook}/slack?wait=false`);
+  await session.answer('Webhook address (not shown):', `${hook.webhook}/slack?wait=false`);
   await session.expect('✔ The webhook is Deploys, in channel ');
   await session.expect('✔ The test message was delivered');
   await session.expect('saved discord in');
@@ -42,10 +41,8 @@ test('a webhook is asked for without showing it, looked at, tried and saved', as
 test('an address that is no webhook, or of one that was deleted, is asked for again', async () => {
   const { hook } = chats;
   const session = setup(['--channel', 'discord']);
-  await session.expect('Webhook address');
-  session.enter('http://discord.com/api/webhooks/1/x');
-  await session.expect('the webhook address must be https');
-  session.enter('https://discord.com/channels/1/2');
+  await session.answer('Webhook address', 'http://discord.com/api/webhooks/1/x');
+  await session.answer('the webhook address must be https', 'https://discord.com/channels/1/2');
   await session.expect('that is not a webhook address');
   hook.remove();
   session.enter(hook.webhook);
@@ -62,15 +59,12 @@ test('a test embed that is refused can be sent to another address', async () => 
   const { hook } = chats;
   hook.fail('html', 1, 'POST');
   const session = setup(['--channel', 'discord']);
-  await session.expect('Webhook address');
-  session.enter(hook.webhook);
+  await session.answer('Webhook address', hook.webhook);
   await session.expect(
     'The test message was not delivered: discord: the answer has HTTP status 502',
   );
-  await session.expect('What now? [1-4]:');
-  session.enter('2');
-  await session.expect('Webhook address');
-  session.enter(hook.webhook);
+  await session.answer('What now? [1-4]:', '2');
+  await session.answer('Webhook address', hook.webhook);
   await session.expect('saved');
   assert.is(hook.messages.length, 1);
 });
@@ -81,18 +75,14 @@ test('without --channel it is asked what to set up, and both are saved at once',
   await session.expect('Where to announce deploys? [1-7]:');
   // The words are accepted like their number.
   session.enter('telegram and discord');
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
+  await session.answer('Bot token', BOT_TOKEN);
   await session.expect('m: enter the chat id');
   session.type('m');
-  await session.expect('Chat id');
-  session.enter(String(CHAT_ID));
-  await session.expect('The group has topics');
-  session.enter('1');
+  await session.answer('Chat id', String(CHAT_ID));
+  await session.answer('The group has topics', '1');
   await session.expect('The test message was delivered');
   assert.equal(tree(root), {});
-  await session.expect('Webhook address');
-  session.enter(hook.webhook);
+  await session.answer('Webhook address', hook.webhook);
   await session.expect(`saved telegram and discord in ${root}/config.yml; channel: both`);
   assert.match(config(), /^notify:\n {2}channel: both\n/);
   assert.equal([bot.messages.length, hook.messages.length], [1, 1]);
@@ -100,8 +90,7 @@ test('without --channel it is asked what to set up, and both are saved at once',
 
 test('Ctrl-C in the second half of both writes nothing of the first', async () => {
   const session = setup(['--channel', 'both', '--chat-id', String(CHAT_ID), '--thread-id', '7']);
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
+  await session.answer('Bot token', BOT_TOKEN);
   await session.expect('Webhook address');
   session.type(CTRL_C);
   assert.is((await session.done).status, 130);
@@ -111,8 +100,7 @@ test('Ctrl-C in the second half of both writes nothing of the first', async () =
 test('the answer of --json is alone on standard output; what is asked is on standard error', async () => {
   const args = ['setup', '--channel', 'discord', '--json'];
   const session = startOnTerminal('runner-notify', args, { root, columns: 240 });
-  await session.expect('Webhook address');
-  session.enter(chats.hook.webhook);
+  await session.answer('Webhook address', chats.hook.webhook);
   await session.expect('"channel":"discord"');
   assert.is((await session.done).status, 0);
   const json = session

@@ -78,8 +78,7 @@ for (const [name, questionsOf] of Object.entries(QUESTIONS)) {
 
 test('Ctrl-C in the middle of the questions writes nothing', async () => {
   const session = setup('ntfy');
-  await session.expect('Address of the topic');
-  session.enter(chats.ntfy.topic);
+  await session.answer('Address of the topic', chats.ntfy.topic);
   await session.expect('Access token');
   session.type(CTRL_C);
   assert.is((await session.done).status, 130);

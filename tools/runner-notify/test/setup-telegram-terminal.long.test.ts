@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { BOT_TOKEN } from './chats.ts';
 import {
   ADA,
+  begun,
   bot,
   config,
   GROUP,
@@ -22,13 +23,10 @@ const test = setupTelegramTerminalSuite();
 
 test('detection leaves the updates for the program that they belong to', async () => {
   await startBot();
-  const session = setup();
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
+  const session = await begun();
   await session.expect('waiting');
   bot.push(messageIn(ADA));
-  await session.expect('Found Ada (private 4200000001)');
-  session.enter();
+  await session.answer('Found Ada (private 4200000001)');
   await session.expect('saved');
   const answer = await fetch(`${bot.url}/bot${BOT_TOKEN}/getUpdates`);
   assert.is(((await answer.json()) as { result: unknown[] }).result.length, 1);
@@ -39,16 +37,12 @@ test('several chats are listed with title and type, the newest first, and one is
   bot.push(messageIn(ADA));
   bot.push(messageIn(GROUP));
   bot.push({ channel_post: messageIn(NEWS).message });
-  const session = setup();
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
+  const session = await begun();
   await session.expect(
     /1 {2}News \(channel -100888\)\r\n\s+2 {2}Deploys \(supergroup -1001234567890\)\r\n\s+3 {2}Ada \(private 4200000001\)/,
   );
-  await session.expect('Which chat? [1-5]:');
-  session.enter('9');
-  await session.expect('answer with a number from 1 to 5');
-  session.enter('1');
+  await session.answer('Which chat? [1-5]:', '9');
+  await session.answer('answer with a number from 1 to 5', '1');
   await session.expect('The chat is News (channel -100888)');
   await session.expect('saved');
   assert.match(config(), /telegram_chat_id: "-100888"\n/);
@@ -58,17 +52,13 @@ test('several chats are listed with title and type, the newest first, and one is
 test('looking again finds the chat that was missing', async () => {
   await startBot();
   bot.push(messageIn(ADA));
-  const session = setup();
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
-  await session.expect('Found Ada');
-  session.enter('n');
+  const session = await begun();
+  await session.answer('Found Ada', 'n');
   await session.expect('Look again');
   await session.expect('Which chat? [1-3]:');
   bot.push(messageIn(OTHER));
   session.enter('2');
-  await session.expect('1  Talk (supergroup -100777)');
-  session.enter('1');
+  await session.answer('1  Talk (supergroup -100777)', '1');
   await session.expect('saved');
   assert.match(config(), /telegram_chat_id: "-100777"\n/);
 });
@@ -83,18 +73,12 @@ test('the topics of a group are offered, with the names that were seen', async (
       reply_to_message: { forum_topic_created: { name: 'Releases' } },
     },
   });
-  const session = setup();
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
-  await session.expect('Announce deploys there?');
-  session.enter('y');
+  const session = await begun();
+  await session.answer('Announce deploys there?', 'y');
   await session.expect('2  Releases (topic 7)');
-  await session.expect('The group has topics. Which one? [1-3]:');
-  session.enter('3');
-  await session.expect('Number of the topic');
-  session.enter('nine');
-  await session.expect('that is not a whole number above 0');
-  session.enter('9');
+  await session.answer('The group has topics. Which one? [1-3]:', '3');
+  await session.answer('Number of the topic', 'nine');
+  await session.answer('that is not a whole number above 0', '9');
   await session.expect('saved');
   assert.match(config(), /telegram_thread_id: 9\n/);
   assert.is(bot.messages[0]?.thread_id, 9);
@@ -103,12 +87,9 @@ test('the topics of a group are offered, with the names that were seen', async (
 test("another program's webhook is explained, left alone, and the chat id is asked for", async () => {
   await startBot();
   bot.conflicts.webhook = 'https://shop.example.org/hook/very-secret-path';
-  const session = setup();
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
+  const session = await begun();
   await session.expect('Another program uses this bot: its webhook at shop.example.org');
-  await session.expect('Chat id');
-  session.enter('-1001234567890');
+  await session.answer('Chat id', '-1001234567890');
   await session.expect('saved');
   assert.not.match(session.text(), /very-secret-path/);
   assert.equal(
@@ -120,9 +101,7 @@ test("another program's webhook is explained, left alone, and the chat id is ask
 test('another program that polls is reported, and the chat id is asked for', async () => {
   await startBot();
   bot.conflicts.otherPoller = true;
-  const session = setup();
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
+  const session = await begun();
   await session.expect('Another program polls this bot');
   await session.expect('Chat id');
   session.type(CTRL_C);
@@ -132,11 +111,8 @@ test('another program that polls is reported, and the chat id is asked for', asy
 test('a channel in which the bot may not post is explained and checked again', async () => {
   await startBot({ chats: [{ ...NEWS, canPost: false }] });
   bot.push({ channel_post: messageIn(NEWS).message });
-  const session = setup();
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
-  await session.expect('Announce deploys there?');
-  session.enter();
+  const session = await begun();
+  await session.answer('Announce deploys there?');
   await session.expect(
     'make the bot an administrator of the channel, with the permission to post messages',
   );
@@ -149,9 +125,7 @@ test('a channel in which the bot may not post is explained and checked again', a
 
 test('with a chat id that was given, privacy mode does not matter', async () => {
   await startBot({ chats: [GROUP] });
-  const session = setup(['--chat-id', String(GROUP.id)]);
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
+  const session = await begun(['--chat-id', String(GROUP.id)]);
   await session.expect('saved');
   assert.not.match(session.text(), /group privacy/);
 });
@@ -164,15 +138,11 @@ test('a test message that is refused can be tried again, or not be saved', async
     description: 'Forbidden: bot was kicked from the supergroup chat',
   };
   bot.fail({ status: 403, body: refused }, 2, 'sendMessage');
-  const session = setup(['--chat-id', '-1001234567890']);
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
+  const session = await begun(['--chat-id', '-1001234567890']);
   await session.expect('The test message was not delivered: telegram: Forbidden: bot was kicked');
-  await session.expect('What now? [1-4]:');
-  session.enter('1');
+  await session.answer('What now? [1-4]:', '1');
   await session.expect('The test message was not delivered');
-  await session.expect('What now? [1-4]:');
-  session.enter('4');
+  await session.answer('What now? [1-4]:', '4');
   await session.expect('stopped, nothing was changed (interrupted)');
   assert.is((await session.done).status, 1);
   assert.equal(tree(root), {});
@@ -181,12 +151,9 @@ test('a test message that is refused can be tried again, or not be saved', async
 test('a network failure is reported, and retried when the user wants', async () => {
   await startBot();
   bot.fail('drop', 1, 'getMe');
-  const session = setup(['--chat-id', '-1001234567890']);
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
+  const session = await begun(['--chat-id', '-1001234567890']);
   await session.expect("check the server's network");
-  await session.expect('Try again? [Y/n]:');
-  session.enter();
+  await session.answer('Try again? [Y/n]:');
   await session.expect('saved');
   assert.is((await session.done).status, 0);
 });
@@ -224,9 +191,7 @@ for (const [index, [step]] of STEPS.entries()) {
 test('Ctrl-C ends a request that hangs, at once', async () => {
   await startBot();
   bot.fail('hang', 1, 'getMe');
-  const session = setup();
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
+  const session = await begun();
   await until(() => bot.requests.length > 0, 'the bot was not asked');
   // It would be asked for another token if the request came to its own end.
   session.type(CTRL_C);
@@ -241,15 +206,12 @@ test('on 80 columns words are whole, no line is broken, and NO_COLOR takes all c
       root,
       env: { RUNNER_TELEGRAM_API_URL: bot.url, ...colours },
     });
-    await session.expect('Bot token');
-    session.enter(BOT_TOKEN);
+    await session.answer('Bot token', BOT_TOKEN);
     await session.expect('m: enter the chat id)');
     session.type('m');
-    await session.expect('Chat id');
-    session.enter('-1');
+    await session.answer('Chat id', '-1');
     await session.expect('chat not found');
-    await session.expect('Chat id');
-    session.enter('-1001234567890');
+    await session.answer('Chat id', '-1001234567890');
     await session.expect('saved');
     await session.done;
     assert.is(/\x1b\[3\dm/.test(session.raw()), colours.NO_COLOR === undefined);

@@ -4,6 +4,7 @@ import { CTRL_D } from '@runner/testing/terminal';
 import * as assert from 'uvu/assert';
 import { BOT_TOKEN } from './chats.ts';
 import {
+  begun,
   bot,
   config,
   GROUP,
@@ -19,8 +20,7 @@ const test = setupTelegramTerminalSuite();
 test('a whole set-up: token, message, chat found, test message, saved', async () => {
   await startBot();
   const session = setup();
-  await session.expect('Bot token from @BotFather (not shown):');
-  session.enter(BOT_TOKEN);
+  await session.answer('Bot token from @BotFather (not shown):', BOT_TOKEN);
   await session.expect('✔ The bot is @runner_bot');
   await session.expect('Now send a message to @runner_bot');
   await session.expect('wait 2 to 3 seconds');
@@ -29,8 +29,7 @@ test('a whole set-up: token, message, chat found, test message, saved', async ()
   await session.expect(/waiting for a message to @runner_bot, 1\d\d s/);
   bot.push(messageIn(GROUP));
   await session.expect('✔ Found Deploys (supergroup -1001234567890)');
-  await session.expect('Announce deploys there? [Y/n]:');
-  session.enter();
+  await session.answer('Announce deploys there? [Y/n]:');
   await session.expect('✔ The chat is Deploys (supergroup -1001234567890)');
   await session.expect('✔ The test message was delivered');
   await session.expect(`saved telegram in ${root}/config.yml; channel: telegram`);
@@ -47,19 +46,15 @@ test('a whole set-up: token, message, chat found, test message, saved', async ()
 
 test('a key leads to manual entry, where the sign of the chat id is checked by asking', async () => {
   await startBot();
-  const session = setup();
-  await session.expect('Bot token');
-  session.enter(BOT_TOKEN);
+  const session = await begun();
   await session.expect('m: enter the chat id');
   session.type('m');
-  await session.expect('Chat id (negative for groups and channels), or @name:');
-  session.enter('deploys');
-  await session.expect('that is not a chat id');
-  session.enter('1001234567890');
-  await session.expect(
+  await session.answer('Chat id (negative for groups and channels), or @name:', 'deploys');
+  await session.answer('that is not a chat id', '1001234567890');
+  await session.answer(
     'chat not found (getChat, 400); check that the chat_id is right, and negative',
+    '-1001234567x\x7f890',
   );
-  session.enter('-1001234567x\x7f890');
   await session.expect('The chat is Deploys');
   await session.expect('saved');
   assert.match(config(), /telegram_chat_id: "-1001234567890"\n/);
@@ -68,14 +63,11 @@ test('a key leads to manual entry, where the sign of the chat id is checked by a
 test('a token that is refused is asked for again, at most three times', async () => {
   await startBot();
   const session = setup();
-  await session.expect('Bot token');
-  session.enter('not a token');
+  await session.answer('Bot token', 'not a token');
   await session.expect('that is not a bot token');
-  await session.expect('Bot token');
-  session.enter('987654321:AAE-bOwk6ad9r_QXMENQjcrGbqCr4Kbotte');
+  await session.answer('Bot token', '987654321:AAE-bOwk6ad9r_QXMENQjcrGbqCr4Kbotte');
   await session.expect('telegram: Unauthorized (getMe, 401); check the bot token');
-  await session.expect('Bot token');
-  session.enter(`${BOT_TOKEN}x`);
+  await session.answer('Bot token', `${BOT_TOKEN}x`);
   await session.expect('no valid bot token in 3 attempts, nothing was changed (token_invalid)');
   assert.is((await session.done).status, 1);
   assert.equal(tree(root), {});

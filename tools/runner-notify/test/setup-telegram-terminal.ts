@@ -31,6 +31,13 @@ export function setup(args: readonly string[] = [], env: Record<string, string> 
   });
 }
 
+/** A session that has accepted the token. */
+export async function begun(...given: Parameters<typeof setup>): Promise<Session> {
+  const session = setup(...given);
+  await session.answer('Bot token', BOT_TOKEN);
+  return session;
+}
+
 export const messageIn = (
   chat: { id: number; type: string; title: string },
   more: object = {},

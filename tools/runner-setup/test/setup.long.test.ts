@@ -93,10 +93,8 @@ test('a file of a person is replaced only after a yes to its difference, and com
       env: { ...stand.env, NO_COLOR: '1' },
     };
     const session = startOnTerminal('runner-setup', stand.command(...RUN).args, options);
-    await session.expect('like this? [y/N] ');
-    session.enter(first);
-    await session.expect('Make these changes? [y/N] ');
-    session.enter('y');
+    await session.answer('like this? [y/N] ', first);
+    await session.answer('Make these changes? [y/N] ', 'y');
     return { ...(await session.done), text: session.text() };
   };
   const kept = await typed('n');
