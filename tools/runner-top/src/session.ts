@@ -126,7 +126,9 @@ export class TopSession {
       if (turn !== this.#turn) return;
       const { columns, rows } = this.#server.io.stdout;
       const area = { columns, rows, style: this.#style };
-      this.#screen.draw(screenOf({ ...drawn, message: this.#message ?? this.#trouble }, area));
+      this.#screen.draw(
+        screenOf({ ...drawn, message: this.#message ?? this.#trouble ?? drawn.message }, area),
+      );
     } catch (error) {
       this.#fail(error);
     }

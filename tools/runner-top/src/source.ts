@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { View } from '@runner/common/apps/instance-summary';
 import type { AppState } from '@runner/common/apps/state';
+import { missingRoot } from '@runner/common/apps/store';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
@@ -75,6 +76,7 @@ export class TopSource {
     const log = id && isWanted && app ? await this.#tails.linesOf(app.app, id, LINES) : [];
     const running = app?.state === 'deploying' ? app.deploying?.deploy_id : undefined;
     const history = app && page === 'app' ? await this.#recent.rowsOf(app.app, running) : [];
-    return { server: hostname(), now, page, app, log, history, message: undefined };
+    const message = missingRoot(this.#server.paths);
+    return { server: hostname(), now, page, app, log, history, message };
   }
 }

@@ -82,4 +82,11 @@ test('an app whose state cannot be read is named, also if it is the only one', a
   assert.not.match(session.raw(), 'No apps yet');
 });
 
+test('a root that does not exist is named on the screen', async () => {
+  const session = startOnTerminal('runner-top', ['--offline'], { root: '/none/such' });
+  await session.expect(/No apps yet.*the root \/none\/such does not exist/s);
+  session.type('q');
+  assert.is((await session.done).status, 0);
+});
+
 test.run();
