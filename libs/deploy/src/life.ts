@@ -38,11 +38,22 @@ export async function runLife(
   const wait = waitOf(options.wait);
   const { changeRunning } = await import('@runner/deploy/lifecycle/verbs');
   using progress = progressFor({ ...context, format: 'human' }, false);
-  const { reporter } = progress;
-  const { instance, asleep: onlyAsleep = false, plan, emergency } = options;
-  const choice = { instance, reason, wait, onlyAsleep, plan, emergency };
-  const value = await changeRunning({ io, paths, app, reporter, ...choice }, verb);
-  return { value, status: value.result === 'failed' ? 1 : 0 };
+  // Its death leaves what any kill leaves; only the terminal is silent about that.
+  const remove = io.onSignal((signal) => {
+    progress.end();
+    context.note(`interrupted: if it had begun, the next runner command for ${app} finishes it`);
+    remove();
+    process.kill(io.pid, signal);
+  });
+  try {
+    const { reporter } = progress;
+    const { instance, asleep: onlyAsleep = false, plan, emergency } = options;
+    const choice = { instance, reason, wait, onlyAsleep, plan, emergency };
+    const value = await changeRunning({ io, paths, app, reporter, ...choice }, verb);
+    return { value, status: value.result === 'failed' ? 1 : 0 };
+  } finally {
+    remove();
+  }
 }
 
 /** Runs `start --boot`. */
