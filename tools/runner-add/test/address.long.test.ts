@@ -46,6 +46,16 @@ test('the argument is the repository, and its own branch is followed', async () 
   assert.not.match(JSON.stringify(contentOf(root)), TOKEN);
 });
 
+test('an address without its scheme, as browsers show it, is that on https', async () => {
+  const root = newRoot();
+  const known = await add(root, ['github.com/acme/docs', '--branch', 'main', '--public'], {});
+  assert.equal([known.status, known.stderr], [0, '']);
+  assert.equal([stateOf(root, 'docs').host, stateOf(root, 'docs').repo], [undefined, 'acme/docs']);
+  const unknown = await add(root, ['git.example.org/acme/docs', '--branch', 'main'], {});
+  assert.is(unknown.status, 1);
+  assert.match(unknown.stderr, 'code_hosts: { git.example.org: { type: git } } (name_invalid)');
+});
+
 test('with a branch or tags the code host is not asked', async () => {
   const away = { RUNNER_CODE_HOST_GIT_URL: 'http://127.0.0.1:1' };
   const root = newRoot();

@@ -24,8 +24,9 @@ export interface RecordedPlace {
  */
 export async function placeOfRepo(
   { paths, io }: HostQuestion,
-  text: string,
+  given: string,
 ): Promise<RecordedPlace> {
+  const text = asAddress(given);
   if (!namesHost(text)) return { repo: repoName(text) };
   const { hosts, found } = await searched({ paths, io }, text);
   if (!found) {
@@ -42,9 +43,14 @@ export async function placeOfRepo(
 }
 
 /** Whether a text is an address on a host that has no entry. */
-export async function isElsewhere(at: HostQuestion, text: string): Promise<boolean> {
+export async function isElsewhere(at: HostQuestion, given: string): Promise<boolean> {
+  const text = asAddress(given);
   return namesHost(text) && !(await searched(at, text)).found;
 }
+
+/** Browsers show and copy an address without its scheme: `github.com/owner/name`. */
+const asAddress = (text: string) =>
+  /^[\w-]+(?:\.[\w-]+)+(?:\/[^/:]+){2,}$/.test(text) ? `https://${text}` : text;
 
 /** `file:///srv/shop` names none. */
 const namesHost = (text: string) => text.includes(':') && unknownHost(text).name !== '';
@@ -81,7 +87,8 @@ export function partsOf({ type }: CodeHost): readonly [least: number, most: numb
 }
 
 /** The entry in `code_hosts` that the host of an address needs, without a login that the address may contain. */
-export function unknownHost(address: string): { name: string; git_url?: string } {
+export function unknownHost(given: string): { name: string; git_url?: string } {
+  const address = asAddress(given);
   const { hostname, host, origin } = URL.canParse(address) ? new URL(address) : NO_ADDRESS;
   const name = hostname || (SCP.exec(address)?.[1] ?? '');
   if (hostname !== '' && host !== hostname)
