@@ -1,9 +1,18 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { startDiscord } from '@runner/testing/discord';
-import { run } from '@runner/testing/run';
+import { run, shellWord } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
+import { temporaryFolder } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
 import { deployFile, impatient, REPO, TOKEN, type World, worldSuite } from './world.ts';
 
@@ -300,6 +309,18 @@ test('an audit log that cannot be written refuses the deploy before anything has
     existsSync(join(world.root, 'apps/shop/releases')) &&
       readdirSync(join(world.root, 'apps/shop/releases')).length > 0,
   );
+});
+
+test('the files of a release are on the disk before it becomes active', async ({ world }) => {
+  const folder = temporaryFolder('sync');
+  const noted = join(folder, 'noted');
+  const line = `#!/bin/sh\nls "$2/server.js" >> ${shellWord(noted)}\necho "$*" >> ${shellWord(noted)}\n`;
+  writeFileSync(join(folder, 'sync'), `${line}exec /bin/sync "$@"\n`, { mode: 0o755 });
+  await world.push('v1');
+  assert.is((await world.deploy([], { PATH: `${folder}:${process.env.PATH}` })).status, 0);
+  const { deploy_id: id } = world.events()[0] as { deploy_id: string };
+  const release = join(world.root, 'apps/shop/releases', `.tmp-${id}`);
+  assert.is(readFileSync(noted, 'utf8'), `${release}/server.js\n-f ${release}\n`);
 });
 
 test.run();

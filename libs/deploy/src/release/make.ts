@@ -24,7 +24,13 @@ import { asStepFailure, runStep, StepFailure, shellStep } from '../run/step.ts';
 import { prefixFor } from '../sandbox/limits.ts';
 import { type Profile, refuseDetour } from '../sandbox/mounts.ts';
 import { sealRelease } from '../statement/seal.ts';
-import { finishRelease, makeTemporary, submoduleFolder, temporaryRelease } from './folder.ts';
+import {
+  finishRelease,
+  makeTemporary,
+  submoduleFolder,
+  syncFiles,
+  temporaryRelease,
+} from './folder.ts';
 import { linkShared, lostLink } from './shared.ts';
 
 interface ReleaseRequest {
@@ -61,8 +67,10 @@ export function* releaseSteps(op: Deploy, request: ReleaseRequest): Generator<St
     async run() {
       const lost = lostLink(folder, shared, file.shared);
       if (lost) throw new StepFailure('build', `build: ${lost}`);
+      const synced = syncFiles(op.io, folder);
       await sealRelease(op, { folder, name, source, contents });
       keepFile(appPaths, name, bytes);
+      await synced;
       finishRelease(folder, appPaths.release(name));
     },
   };
