@@ -59,17 +59,30 @@ test('mistakes in the section are refused with their line', async ({ world }) =>
   }
 });
 
-test('a health address of a fixed port, and a path that is too long, are found', async ({
+test('a health address that what is started cannot answer, and a path that is too long, are found', async ({
   world,
 }) => {
-  const deploy = trafficFile().replace('http://unix/health', 'http://127.0.0.1:3000/health');
-  await world.push('v1', { deploy, files: trafficFiles('v1') });
-  const fixed = await world.deploy(['--check']);
-  assert.is(fixed.status, 1);
-  assert.match(
-    fixed.stdout,
-    /asks another version of default than the one that starts: use http:\/\/unix/,
-  );
+  const port = 'http://127.0.0.1:${PORT}/health';
+  const without = trafficFile('');
+  const worker = `${trafficFile()}instances: { default: {}, worker: { traffic: false, env: { PORT: "1" } } }\n`;
+  const cases = [
+    [
+      trafficFile().replace('http://unix/health', 'http://127.0.0.1:3000/health'),
+      'default',
+      'http://unix/…',
+    ],
+    [trafficFile().replace('http://unix/health', port), 'default', 'http://unix/…'],
+    [without.replace(port, 'http://unix/health'), 'default', '${PORT}'],
+    [worker, 'worker', 'health.cmd'],
+    [worker.replace('http://unix/health', port), 'default', 'health.cmd'],
+  ] as const;
+  for (const [deploy, instance, use] of cases) {
+    await world.push('v1', { deploy, files: trafficFiles('v1') });
+    const checked = await world.deploy(['--check']);
+    const words = `health.url does not reach the version of ${instance} that is started: use ${use}`;
+    assert.is(checked.status, 1, checked.stdout);
+    assert.ok(checked.stdout.includes(words), `${words}: ${checked.stdout}`);
+  }
   const name = 'a-very-long-name-of-an-instance-that-takes-much-of-the-path';
   const long = `instances: { ${name}: {} }\n${trafficFile()}`;
   await world.push('v2', { deploy: long, files: trafficFiles('v2') });

@@ -58,8 +58,8 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
   const canary = canaryOf(values.get('canary'), fail);
   if (canary.length > 0) {
     if (!values.has('watch')) throw fail('canary', 'needs the section watch, which judges it');
-    if (instances.every(({ traffic: own }) => own?.type !== 'socket'))
-      throw fail('canary', 'needs traffic of type socket');
+    if (!instances.some(({ traffic: own }) => own?.type === 'socket' && own.overlap))
+      throw fail('canary', 'needs traffic of type socket, without overlap: false');
   }
   if (values.has('watch') && start.type === 'none')
     throw fail('watch', 'needs a start.type that starts the app');

@@ -421,7 +421,14 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     ':1: migrate.database: must be the name of a variable',
   ],
   [`${STARTED}canary: [5%]\n`, ':2: canary: needs the section watch, which judges it'],
-  [`${STARTED}watch: 1m\ncanary: [5%]\n`, ':3: canary: needs traffic of type socket'],
+  [
+    `${STARTED}watch: 1m\ncanary: [5%]\n`,
+    ':3: canary: needs traffic of type socket, without overlap: false',
+  ],
+  [
+    `${STARTED}health: { cmd: x }\ntraffic: { type: socket, overlap: false }\nwatch: 1m\ncanary: [5%]\n`,
+    ':5: canary: needs traffic of type socket, without overlap: false',
+  ],
   [`${STARTED}watch: 1m\ncanary: [7%]\n`, ':3: canary: takes multiples of 5%, from 5% to 95%'],
   [`${STARTED}watch: 1m\ncanary: [25%, 5%]\n`, ':3: canary: must ascend'],
   ['watch: 1m\n', ':1: watch: needs a start.type that starts the app'],

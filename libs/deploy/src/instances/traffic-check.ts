@@ -20,7 +20,7 @@ import { activeFile } from './target.ts';
 export function trafficProblems(paths: Paths, app: string, file: DeployFile, env: Env): string[] {
   const found = file.instances.flatMap((instance) => {
     const { name, traffic } = instance;
-    if (!traffic) return [];
+    if (!traffic) return healthProblem(file, instance);
     const own = paths.app(app).instance(name);
     const tooLong = socketProblem(own, traffic, file);
     return [
@@ -34,15 +34,17 @@ export function trafficProblems(paths: Paths, app: string, file: DeployFile, env
   return [...new Set(found)];
 }
 
-/** Health has to ask the slot that is being started. */
-function healthProblem({ health }: DeployFile, { name, traffic }: Instance): string[] {
-  if (!health || !traffic) return [];
+/** Health has to ask what is being started: a slot by its socket or port, anything else not by a socket. */
+function healthProblem({ health, instances }: DeployFile, { name, traffic }: Instance): string[] {
+  if (!health || health.kind === 'cmd') return [];
   const usesPort = /\$(?:\{PORT\}|PORT\b)/.test(health.target);
   const usesSocket = health.kind === 'url' && /^http:\/\/unix(?:[/?]|$)/.test(health.target);
-  if (usesPort || (traffic.type === 'socket' && usesSocket) || health.kind === 'cmd') return [];
-  const use = traffic.type === 'socket' ? 'http://unix/…' : '${PORT}';
+  const isSocket = traffic?.type === 'socket';
+  if (isSocket ? usesSocket : traffic ? usesPort : !usesSocket) return [];
+  const isMixed = instances.some((each) => (each.traffic?.type === 'socket') !== isSocket);
+  const use = isMixed ? 'health.cmd' : isSocket ? 'http://unix/…' : '${PORT}';
   return [
-    `health.${health.kind} asks another version of ${name} than the one that starts: use ${use}`,
+    `health.${health.kind} does not reach the version of ${name} that is started: use ${use}`,
   ];
 }
 
