@@ -236,6 +236,20 @@ withBroker('fetch shows new commits and deploys them', async (stage) => {
   assert.equal((await stage.fleet('fetch', 'shop')).lines[0]?.batches, []);
 });
 
+withBroker('a rollback that is resumed while it goes on goes back once', async (stage) => {
+  const slow = `${deployFile()}start: { type: command, run: sleep 2 }\nstop: "true"\n`;
+  for (const version of ['v7.1', 'v7.2', 'v7.3']) {
+    await stage.world.push(version, { deploy: slow });
+    assert.is((await stage.fleet('deploy', 'shop', '--on', 'web1')).status, 0);
+  }
+  const early = await stage.fleet('rollback', 'shop', '--on', 'web1', '--wait', '1s');
+  assert.equal([early.status, early.lines[1]?.status], [4, 'no_answer']);
+  const { lines: all } = await stage.fleet('resume', String(early.lines[0]?.rollout));
+  assert.equal([all[1]?.status, all[1]?.version], ['rolled_back', 'v7.2']);
+  const shown = await stage.operator.fleet(['status', 'shop', '--on', 'web1']);
+  assert.match(shown.stdout, / shop v7\.2 /);
+});
+
 withBroker(
   'fetch skips a paused server, and everywhere a commit that failed on one; other apps continue',
   async (stage) => {

@@ -42,6 +42,8 @@ const orderField = f.object({
   reason: f.text(REASON_MAX),
   /** rollback: the version, although the database has changed since. An agent that does not know it refuses. */
   accept_schema: f.optional(versionField),
+  /** rollback to the previous version: the orders that this one continues, so that no server goes back twice. */
+  resumes: f.optional(f.list(f.orderIdField, 1_000)),
 });
 export type Order = f.ValueOf<typeof orderField>;
 

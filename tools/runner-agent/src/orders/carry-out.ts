@@ -12,6 +12,7 @@ import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order'
 import type { OrderResult, OrderStatus } from '@runner/fleet/order/result';
 import { digestOf } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
+import { findEntry, wasStarted } from './ledger.ts';
 import { runTool, shortened } from './tool.ts';
 import { notJudged, troubleOf, watchOfActive } from './trouble.ts';
 
@@ -22,7 +23,7 @@ export type OrderWork = Omit<
 >;
 
 /** The deploy's id: derived from the order, so that a repeated order is the same deploy. */
-export function deployIdOf({ id }: Order, server: string): string {
+export function deployIdOf({ id }: Pick<Order, 'id'>, server: string): string {
   return digestOf(`${id} ${server}`).slice(0, 8);
 }
 
@@ -32,10 +33,10 @@ function argumentsOf(
   plan: string | undefined,
 ): [string, ...string[]] {
   const planned = plan === undefined ? [] : ['--plan', plan];
-  const identified = [app, '--deploy-id', deployId, '--trigger', 'fleet', ...planned];
-  if (verb === 'deploy') return ['runner-deploy', ...identified, '--ref', ref, '--wait', '10m'];
+  const identified = [app, '--deploy-id', deployId, '--trigger', 'fleet', '--wait', '10m'];
+  if (verb === 'deploy') return ['runner-deploy', ...identified, ...planned, '--ref', ref];
   const more = [...(ref ? ['--to', ref] : []), ...(accepted ? ['--accept-schema', accepted] : [])];
-  return ['runner-rollback', ...identified, ...more];
+  return ['runner-rollback', ...identified, ...planned, ...more];
 }
 
 export async function carryOut(
@@ -47,13 +48,14 @@ export async function carryOut(
   if (order.verb === 'approve') return approval(agent, sealed.by, order);
   if (isHold(order.verb)) return hold(agent, sealed.by, order);
   const began = agent.io.elapsed();
-  const tool = argumentsOf(order, deployIdOf(order, agent.config.server), plan);
-  const { status, last } = await runTool(agent, tool, {
-    env: { RUNNER_INITIATOR: sealed.by, RUNNER_ORDER: order.id },
-    each: ({ step, status: word }) => {
-      if (word === 'started') agent.step?.(order, String(step));
-    },
-  });
+  const call = (id: string) =>
+    runTool(agent, argumentsOf(order, deployIdOf({ id }, agent.config.server), plan), {
+      env: { RUNNER_INITIATOR: sealed.by, RUNNER_ORDER: order.id },
+      each: ({ step, status: word }) => {
+        if (word === 'started') agent.step?.(order, String(step));
+      },
+    });
+  const { status, last } = (await resumedRollback(agent, order, call)) ?? (await call(order.id));
   const text = (field: string) =>
     typeof last[field] === 'string' ? (last[field] as string) : null;
   const code = text('message') === null ? null : text('error');
@@ -72,6 +74,20 @@ export async function carryOut(
     // A signal ended it: it has said nothing.
     ...(status === null && killed(agent, order)),
   };
+}
+
+/** The end of a rollback that this order continues: its version was the previous one, and no longer is. */
+async function resumedRollback(
+  { paths }: Agent,
+  { verb, ref, resumes = [] }: Order,
+  call: (id: string) => ReturnType<typeof runTool>,
+): Promise<Awaited<ReturnType<typeof runTool>> | undefined> {
+  if (verb !== 'rollback' || ref !== '') return undefined;
+  for (const id of resumes) {
+    const ended = wasStarted(findEntry(paths, id)) ? await call(id) : undefined;
+    if (ended?.last.result === 'rolled_back') return ended;
+  }
+  return undefined;
 }
 
 /** What the deploy means for a rollback, if its migration may keep it from going back; else empty. */

@@ -32,6 +32,10 @@ export function findEntry(paths: Paths, id: string): LedgerEntry | undefined {
   return readEntry(fileOf(paths, id));
 }
 
+/** Whether it was carried out, or is: it was neither refused nor held. */
+export const wasStarted = (entry: LedgerEntry | undefined): boolean =>
+  entry !== undefined && (!entry.result || resultOf(entry.result.body)?.n !== null);
+
 export function allEntries(paths: Paths): { order: Order; entry: LedgerEntry }[] {
   return namesIn(agentFiles(paths.root).orders).flatMap((name) => {
     const entry = readEntry(fileOf(paths, name.replace(/\.json$/, '')));

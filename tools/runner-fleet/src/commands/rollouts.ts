@@ -105,10 +105,10 @@ export const resume = command({
       const left = delivery.servers.filter((_, index) => !isFinished(results[index]));
       const asked = await askAll(context, broker, left);
       const there = asked.flatMap(({ server, state }) => (state ? [server] : []));
-      const { id: _id, servers: _servers, issued, deadline, ...order } = delivery.order;
+      const { id, servers: _servers, issued, deadline, ...order } = delivery.order;
       const lasting = Date.parse(deadline) - Date.parse(issued);
       const draft = {
-        order,
+        order: { ...order, resumes: [...(order.resumes ?? []), id] },
         version: null,
         deadline: lasting,
         wait: waitOf(undefined, lasting),
