@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -225,6 +226,24 @@ test('the result of a deploy that was killed says where', async ({ world, operat
     ['failed', 'interrupted', 'killed during build; the next command of the app cleans up'],
   );
   open();
+});
+
+test('an order that waited for another command until after its deadline is not begun', async ({
+  world,
+  operator,
+}) => {
+  const { build, reached, open } = gate();
+  await world.push('v-first', { deploy: `${deployFile(world.port)}${build}` });
+  const going = world.deploy();
+  await reached();
+  const ref = await world.push('v-late');
+  const deadline = new Date(Date.now() + 3_000).toISOString();
+  const late = exec(world, operator.signed('deploy', 'shop', { ref, deadline }));
+  await pause(4_000);
+  open();
+  assert.is((await going).status, 0);
+  const { status, code } = resultIn((await late).stdout);
+  assert.equal([status, code, await world.page()], ['expired', 'order_expired', 'v-first']);
 });
 
 test('an empty pipe is not a success', async ({ world, operator }) => {

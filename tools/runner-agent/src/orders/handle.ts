@@ -7,7 +7,13 @@ import { digestOf, type Sealed } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
 import { carryOut, deployIdOf, type OrderWork, withoutWork } from './carry-out.ts';
 import { allEntries, conclude, findEntry, writeEntry } from './ledger.ts';
-import { appRefusal, type OrderRefusal, signerRefusal, timeRefusal } from './refusal.ts';
+import {
+  appRefusal,
+  commitRefusal,
+  type OrderRefusal,
+  signerRefusal,
+  timeRefusal,
+} from './refusal.ts';
 
 /**
  * Carries an order out unless there is a reason to refuse it, and returns the signed result. `signer`: its signer's
@@ -68,7 +74,10 @@ async function finish(
   plan?: string,
 ): Promise<Sealed> {
   const work = await carryOut(agent, sealed, order, plan);
-  return conclude(agent, sealed, resultOfWork(agent, sealed, order, work));
+  // `runner apply` was faster: what that has deployed counts.
+  const found = work.code === 'plan_ended' ? await commitRefusal(agent, order) : undefined;
+  const result = found ? withoutWork(found.status, found.code, found.message) : work;
+  return conclude(agent, sealed, resultOfWork(agent, sealed, order, result));
 }
 
 /** Finishes the orders that a killed agent had started; `done` gets each result. */

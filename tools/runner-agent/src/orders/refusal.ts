@@ -108,6 +108,9 @@ async function decided(agent: Agent, order: Order): Promise<FetchResult> {
 
 const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed', 'young']);
 
+/** How long to wait for another command of the app, in ms. */
+const BUSY = 600_000;
+
 /**
  * Why the app cannot be deployed now: blocked, held, stopped, paused, outside its deploy windows, its
  * packages are too young, or it, or a rollback, waits for an approval. Else the plan with the approvals that it needs.
@@ -117,30 +120,36 @@ export async function appRefusal(
   order: Order,
   by: string,
 ): Promise<OrderRefusal | { readonly plan: string } | undefined> {
-  const { verb, ref } = order;
+  const { io, paths } = agent;
+  const { verb, ref, app: name } = order;
   if (verb !== 'deploy' && verb !== 'rollback') return undefined;
-  const found = verb === 'deploy' ? await decided(agent, order) : undefined;
-  const app = requireApp(agent.paths, order.app);
-  if (found) {
-    const { result, text } = found;
-    if (result === 'up_to_date' && app.stopped)
-      return { status: 'held', code: 'stopped', message: stoppedWords(app.stopped) };
-    if (result === 'up_to_date') {
-      const trouble = await troubleOf(agent, app);
-      if (trouble) return { status: 'failed', ...trouble };
-      const watched = watchOfActive(app);
-      const isOpen = watched?.verdict === 'not_judged';
-      const why = isOpen ? notJudged(watched.reason) : { code: 'up_to_date', message: text };
-      return { status: 'up_to_date', ...why };
-    }
-    if (OBEYED.has(result)) return { status: 'held', code: result, message: text };
-  }
-  const wanted = { ...approving(agent, app), verb, by };
+  // It may be a deploy of this commit, such as that of a plan that was just approved.
+  await underLock({ io, paths, app: name, wait: BUSY }, 'order', () => {}, 'fleet');
+  const found = verb === 'deploy' ? await commitRefusal(agent, order) : undefined;
+  // That command, or a watch, may have gone on for hours.
+  const refusal = found ?? timeRefusal(agent, order, []);
+  if (refusal) return refusal;
+  const wanted = { ...approving(agent, requireApp(paths, name)), verb, by };
   const approval = await approvalFor(
     verb === 'deploy' ? { ...wanted, commit: ref } : { ...wanted, to: ref || undefined },
   );
   if (!approval || 'plan' in approval) return approval;
   return { status: 'held', code: 'approval', message: approval.waits };
+}
+
+/** Why the commit is not to be deployed, without its approvals; undefined: it is. */
+export async function commitRefusal(agent: Agent, order: Order): Promise<OrderRefusal | undefined> {
+  const { result, text } = await decided(agent, order);
+  if (OBEYED.has(result)) return { status: 'held', code: result, message: text };
+  if (result !== 'up_to_date') return undefined;
+  const app = requireApp(agent.paths, order.app);
+  if (app.stopped) return { status: 'held', code: 'stopped', message: stoppedWords(app.stopped) };
+  const trouble = await troubleOf(agent, app);
+  if (trouble) return { status: 'failed', ...trouble };
+  const watched = watchOfActive(app);
+  const isOpen = watched?.verdict === 'not_judged';
+  const why = isOpen ? notJudged(watched.reason) : { code: 'up_to_date', message: text };
+  return { status: 'up_to_date', ...why };
 }
 
 function approving({ io, paths }: Agent, app: AppState) {
