@@ -37,6 +37,9 @@ const SUPERVISORS = 1_000;
 /** Of the reason of a pause, in characters. */
 const REASON_MAX = 300;
 
+/** Of the versions of all instances, in characters. */
+const VERSION_MAX = 255;
+
 /** Replies to pings. Returns a function that stores the state if it has changed or is old. */
 export function answerPings(
   agent: Agent,
@@ -118,9 +121,17 @@ async function viewNow({ io, paths }: Agent, apps: readonly AppState[]): Promise
 
 /** What is known of an app without asking anyone. */
 function knownOf(app: AppState, now: Date): AppOnServer {
-  const [current] = Object.values(app.instances).map((each) => each.current);
-  const { version = null, commit = null } = current ?? {};
-  return { app: app.app, version, commit, ...holdOf(app, now) };
+  const active = Object.values(app.instances).map(({ current }) => current);
+  const versions = new Set(active.flatMap((each) => each?.version ?? []));
+  const version = [...versions].join(',').slice(0, VERSION_MAX) || null;
+  const [commit = null, ...others] = new Set(active.map((each) => each?.commit));
+  return {
+    app: app.app,
+    version,
+    // Instances that differ are behind: none of their commits is what the server runs.
+    commit: others.length > 0 ? null : commit,
+    ...holdOf(app, now),
+  };
 }
 
 function holdOf(app: AppState, now: Date): Pick<AppOnServer, 'held' | 'held_by' | 'held_reason'> {
