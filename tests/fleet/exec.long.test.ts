@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, gate, makeWorld, type World } from '../deploys/world.ts';
@@ -285,7 +286,18 @@ test('a deploy says that its migration breaks the version before; a rollback ove
     operator.fleet(['order', 'rollback', 'shop', '--on', 'web1', '--accept-schema', version]),
   );
   const sealed = await must(operator.fleet(['sign'], { stdin: order }));
-  assert.equal(await judged(world, sealed.trim()), [0, 'rolled_back', null]);
+  // The plan that is to be approved accepts it, too.
+  const config = join(world.root, 'config.yml');
+  const before = readFileSync(config, 'utf8');
+  appendFileSync(config, 'require_approval: { shop: { rollback: 1, by: [alice] } }\n');
+  const { status, message } = resultIn((await exec(world, sealed)).stdout);
+  assert.is(status, 'held');
+  const plan = /p-[0-9a-f]{8}/.exec(String(message))?.[0] ?? '';
+  const approval = operator.signed('approve', 'shop', { ref: plan });
+  assert.equal(await judged(world, approval), [0, 'approved', null]);
+  await until(() => world.kinds().at(-1) === 'RollbackSuccess', 'no rollback');
+  assert.is(world.events().at(-1)?.version, version);
+  writeFileSync(config, before);
 });
 
 test.run();

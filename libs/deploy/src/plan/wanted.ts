@@ -31,7 +31,9 @@ import type { PlanRequest } from './planners.ts';
 const DAY = 86_400_000;
 
 /** A deploy of a commit or a rollback, who wants it, and what runs with the app's lock. */
-export interface WantedCommand extends Announcing, Pick<PlanRequest, 'signal' | 'by' | 'to'> {
+export interface WantedCommand
+  extends Announcing,
+    Pick<PlanRequest, 'signal' | 'by' | 'to' | 'acceptSchema'> {
   readonly app: AppState;
   readonly verb: 'deploy' | 'rollback';
   /** Of a deploy. */
@@ -61,7 +63,7 @@ export async function approvalFor(
   const isStill = ({ plan }: StoredPlan) =>
     (verb === 'rollback' ? plan.to === (to ?? null) : plan.commit === commit) &&
     !plan.database &&
-    !plan.accept_schema &&
+    plan.accept_schema === (wanted.acceptSchema ?? null) &&
     changedFacts(plan.facts, facts).length === 0;
   const unused = known.filter((each) => !each.applied && isStill(each));
   const open = unused.filter((each) => isOpen(each, io.now()));

@@ -8,11 +8,13 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { decide, type FetchResult } from '@runner/deploy/fetch/decide';
 import { underLock } from '@runner/deploy/journal/lock';
 import { approvalFor } from '@runner/deploy/plan/wanted';
+import { rollbackInLog } from '@runner/deploy/rollback/outcome';
 import { readAgent, requireSigners } from '@runner/fleet/files/agent';
 import { classOf, type Order, type SealedOrder } from '@runner/fleet/order/order';
 import type { OrderStatus } from '@runner/fleet/order/result';
 import { verify } from '@runner/fleet/order/sshsig';
 import type { Agent } from './agent.ts';
+import { deployIdOf } from './carry-out.ts';
 import { allEntries } from './ledger.ts';
 import { runTool } from './tool.ts';
 import { notJudged, troubleOf, watchOfActive } from './trouble.ts';
@@ -129,9 +131,15 @@ export async function appRefusal(
   // That command, or a watch, may have gone on for hours.
   const refusal = found ?? timeRefusal(agent, order, []);
   if (refusal) return refusal;
+  // The one that this order continues had its approvals.
+  const isBack = (id: string) =>
+    rollbackInLog(paths, name, deployIdOf({ id }, agent.config.server))?.result === 'rolled_back';
+  if (verb === 'rollback' && ref === '' && order.resumes?.some(isBack)) return undefined;
   const wanted = { ...approving(agent, requireApp(paths, name)), verb, by };
   const approval = await approvalFor(
-    verb === 'deploy' ? { ...wanted, commit: ref } : { ...wanted, to: ref || undefined },
+    verb === 'deploy'
+      ? { ...wanted, commit: ref }
+      : { ...wanted, to: ref || undefined, acceptSchema: order.accept_schema },
   );
   if (!approval || 'plan' in approval) return approval;
   return { status: 'held', code: 'approval', message: approval.waits };
