@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 import { inWorld } from '../deploys/world.ts';
+import { logOf } from './deploys.ts';
 import { ask, fieldOf, push, REQUIRED, sandbox, test, withServer } from './network.ts';
 
 test('a build reaches a host of its list, and the record says so', () =>
@@ -65,6 +66,23 @@ test('after a failed build on_failure has its list, and new caches stay; what wa
     const app = join(world.root, 'apps/shop');
     assert.ok(existsSync(join(app, 'instances/default/shared/ran')), done.stderr);
     assert.ok(existsSync(join(app, 'home/.pnpm-store/a')));
+  }));
+
+test('a program on the PATH of a commit is not run while the channel to runner is open', () =>
+  inWorld(async (world) => {
+    const script = (name: string) => `#!/bin/sh\necho null >&5\nexec /usr/bin/${name} "$@"\n`;
+    const files = Object.fromEntries(
+      ['env', 'setpriv'].map((name) => [`bin/${name}`, script(name)]),
+    );
+    const env = { PATH: './bin:/usr/local/bin:/usr/bin:/bin', UID: '5', NOTE: `a "b" $c\n'd` };
+    const run = ['chmod +x bin/*', 'env; test "$NOTE" = "$(cat note)"'];
+    const build = { run, network: ['good.example.org'] };
+    const deploy = `instances: ${JSON.stringify({ default: { env } })}\nbuild: ${JSON.stringify(build)}\n`;
+    await world.push('v1', { deploy, files: { ...files, note: env.NOTE } });
+    const done = await world.deploy([], REQUIRED);
+    assert.is(done.status, 0, done.stderr);
+    assert.not.match(logOf(world), /RUNNER_LATER/);
+    assert.match(logOf(world), /^PATH=\.\/bin:/m);
   }));
 
 sandbox.run();

@@ -141,14 +141,33 @@ const dropped = (own, isNamed) => {
 
 const USUAL_FOLDERS = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Its environment is its own: that of the command could load a program of the commit into it. */
-const LAUNCH = `env -i PATH=${USUAL_FOLDERS} NODE_CHANNEL_FD=${CHANNEL} "$0" -e "$1" $2 || {
+const LAUNCH = `PATH=${USUAL_FOLDERS}
+env -i PATH=$PATH NODE_CHANNEL_FD=${CHANNEL} "$0" -e "$1" $2 || {
   echo 'runner: the network of the sandbox could not be made' >&2; exit 125
 }
 unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
 exec ${CHANNEL}>&-
 shift 2
 exec "$@"`;
+
+const LATER = 'RUNNER_LATER_';
+
+/** A shell may refuse to set a variable of its own, such as UID, and would end. */
+const SET = `for RUNNER_LATER in $0; do
+  eval "(export $RUNNER_LATER=) 2>/dev/null && export $RUNNER_LATER=\\"\\$${LATER}$RUNNER_LATER\\"; unset ${LATER}$RUNNER_LATER"
+done
+exec "$@"`;
+
+/**
+ * The words that give a command its variables, and as what they are there before: PATH or LD_PRELOAD could
+ * load a program of the commit while the channel to runner is open.
+ */
+export function afterLaunch(env: Readonly<Record<string, string>>) {
+  return {
+    words: ['/bin/sh', '-c', SET, Object.keys(env).join(' ')],
+    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [LATER + name, value])),
+  };
+}
 
 /** The words before a command that open its sockets, and the variables by which programs find them. */
 export function launcher(program: string, { ports }: NetworkGuard) {

@@ -12,7 +12,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import { previewedApp } from '@runner/common/foundation/names';
 import { effectOf } from './effect.ts';
-import { launcher, type NetworkGuard } from './guarded.ts';
+import { afterLaunch, launcher, type NetworkGuard } from './guarded.ts';
 import { keepCaches } from './home.ts';
 import {
   allowedPaths,
@@ -109,16 +109,19 @@ export class Sandbox {
     const guard = typeof folders.network === 'object' ? folders.network : undefined;
     const launch = guard && launcher(program, guard);
     return {
-      wrap: ({ file, args, cwd, env }) => ({
-        file: program,
-        args: [
-          ...['--args', '3', ...mounts, '--chdir', cwd, '--'],
-          ...[...(launch?.words ?? []), file, ...args],
-        ],
-        cwd,
-        env: marksIn(env),
-        settings: openSettings({ ...env, ...launch?.env }, this.#request.env),
-      }),
+      wrap: ({ file, args, cwd, env }) => {
+        const later = launch && afterLaunch({ ...env, ...launch.env });
+        return {
+          file: program,
+          args: [
+            ...['--args', '3', ...mounts, '--chdir', cwd, '--'],
+            ...[...(launch?.words ?? []), ...(later?.words ?? []), file, ...args],
+          ],
+          cwd,
+          env: marksIn(env),
+          settings: openSettings(later?.env ?? env, this.#request.env),
+        };
+      },
       guard,
       explain: effectOf,
     };
