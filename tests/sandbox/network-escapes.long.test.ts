@@ -98,4 +98,19 @@ test(`nor through the proxy, which is there without capabilities: ${PROXY_ESCAPE
   }
 });
 
+test('the body of a GET over plain HTTP stays a body: a host cannot read it as the next request', async () => {
+  const internet = await openInternet(HOSTS);
+  try {
+    const script = `
+      const options = { host: 'plain.example.org', headers: { 'transfer-encoding': 'chunked' } };
+      const sent = require('http').request(options, () => process.exit());
+      sent.on('error', () => process.exit()).end('GET /next HTTP/1.1\\r\\nHost: evil.example.com\\r\\n\\r\\n');`;
+    await runGuarded(['plain.example.org:80'], 'node body.js', { files: { 'body.js': script } });
+    assert.match(internet.seen(), /^transfer-encoding: chunked\r$/im);
+    assert.match(internet.seen(), /\r\n2e\r\nGET \/next /);
+  } finally {
+    internet.close();
+  }
+});
+
 escapes.run();

@@ -72,11 +72,14 @@ async function forward(guard: HttpGuard, asked: IncomingMessage, answer: ServerR
   if (!far) return;
   answer.once('close', () => far.destroy());
   const kept = Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name));
+  // Without it the body of a GET would be bytes that a host reads as the next request.
+  const { host: said, 'transfer-encoding': coding } = headers;
+  const framed = coding === undefined ? {} : { 'transfer-encoding': coding };
   const sent = request({
     createConnection: () => far,
     method,
     path,
-    headers: { ...Object.fromEntries(kept), host: headers.host, connection: 'close' },
+    headers: { ...Object.fromEntries(kept), ...framed, host: said, connection: 'close' },
   });
   sent.on('error', () => socket.destroy());
   let isWhole = () => false;
