@@ -1,7 +1,8 @@
 /** `runner hold-traffic`: requests wait, or get a page, and none is lost. */
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readlinkSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { accepts } from '@runner/deploy/instances/reach';
 import { start } from '@runner/testing/run';
@@ -132,6 +133,30 @@ test('a release that is deployed meanwhile is neither tried nor judged, and ever
   assert.equal(world.kinds().slice(-2), ['DeploySuccess', 'WatchEnded']);
   assert.is(world.events().at(-1)?.verdict, 'not_judged');
   assert.is((await world.runner('audit', 'verify')).status, 0);
+});
+
+test('what an app puts in place of its socket is not reached through runner', async ({ world }) => {
+  await world.ship('v1');
+  const live = join(world.dir, 'live');
+  const own = join(world.dir, readlinkSync(live), 'app.sock');
+  const path = join(world.root, '../private.sock');
+  let reached = 0;
+  const other = createServer((socket) => {
+    reached += 1;
+    socket.destroy();
+  }).listen(path);
+  try {
+    assert.is((await hold(world, '--for', '1m')).status, 0);
+    const waiting = request(world.proxy.port).catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    unlinkSync(own);
+    symlinkSync(path, own);
+    await hold(world, '--end');
+    await waiting;
+    assert.is(reached, 0);
+  } finally {
+    other.close();
+  }
 });
 
 test.run();

@@ -1,13 +1,14 @@
 /** The process that holds the requests of an app: it lets them wait or answers with a page, and passes on what waits at the end. */
+import { readlinkSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TrafficHold } from '@runner/common/apps/operator';
-import { holdFolder, isHeld, liveLink, socketIn } from '@runner/common/apps/slots';
+import { asleepSince, holdFolder, isHeld, liveLink, socketIn } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
 import { makeFolder, readTextIfThere, removeIfThere } from '@runner/common/files/read';
-import { unlessFailure } from '@runner/common/foundation/attempt';
+import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { dial } from '../instances/dial.ts';
 import { type HoldPlace, keepHoldAnyway, pageIn } from './traffic.ts';
@@ -135,7 +136,11 @@ async function passOn(socket: Socket, own: InstancePaths, unanswered: Set<Socket
   while (isHeld(own) || unanswered.size >= AT_ONCE) await sleep(10);
   const done = () => void unanswered.delete(socket);
   unanswered.add(socket.once('close', done));
-  const app = await dial(socket, () => socketIn(liveLink(own)));
+  const app = await dial(socket, () => {
+    const path = socketIn(liveLink(own));
+    // While it sleeps, that is a link of runner to the waker.
+    return asleepSince(own) ? orElse(() => readlinkSync(path), path) : path;
+  });
   if (!app) {
     done();
     return void socket.destroy();

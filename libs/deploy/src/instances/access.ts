@@ -3,22 +3,20 @@
  * runner and the proxies write to it. Access lists say so, which need neither root nor a group and give
  * no one else a right. The sticky bit keeps what runner put into the folder from being replaced.
  */
-import { chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, fstatSync } from 'node:fs';
 import { socketIn } from '@runner/common/apps/slots';
 import { readConfig } from '@runner/common/config/file';
 import { pick } from '@runner/common/config/settings';
 import type { Folder } from '@runner/common/files/tree';
-import { closing, orElse } from '@runner/common/foundation/attempt';
+import { closing } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { StepFailure } from '../run/step.ts';
+import { socketAt } from './dial.ts';
 import { ask } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
 import type { Target } from './drivers/driver.ts';
 import { proxies } from './proxies.ts';
 import { userName } from './rights.ts';
-
-/** Of Linux; Node does not name it. */
-const O_PATH = 0o10_000_000;
 
 /** Gives the rights in the slot before the target is started. Throws a StepFailure of stage `start`. */
 export function grantSocket({ paths }: Server, target: Target, slot: Folder): void {
@@ -53,14 +51,6 @@ export function openSocket({ paths, instance, env }: Target): void {
     const words = `the socket of ${userName(uid)} has mode 0${mode.toString(8)}: with UMask=0007 in its unit the proxy may use it, and no one else`;
     throw new StepFailure('traffic', `traffic: ${words}`, { blame: 'server' });
   }
-}
-
-/** The socket itself, not what its name leads to a moment later; undefined if it is not one. */
-function socketAt(path: string): number | undefined {
-  const fd = orElse(() => openSync(path, O_PATH | constants.O_NOFOLLOW), undefined);
-  if (fd === undefined || fstatSync(fd).isSocket()) return fd;
-  closeSync(fd);
-  return undefined;
 }
 
 /** `proxy_user` of config.yml; without it the users of the proxies that run. */
