@@ -26,6 +26,8 @@ test('programs of build, hooks, health and start that are missing are named once
   - for each in noitem; do ( nosub ); done | nopipe
   - export PATH="$PWD/bin:$PATH"; nounknown
   - echo x >&2; printf y >> nofile 2>&1 | sort < noinput
+  - case x in ${'true|'.repeat(60)}true
+  - true ${'>'.repeat(30_000)}
 hooks: { on_failure: nomail -s x ops }
 health: { cmd: nocurl -f localhost }
 start:

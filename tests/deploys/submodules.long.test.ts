@@ -106,6 +106,11 @@ for (const [what, files, sentence] of [
     { '.gitmodules': modules(['lib', '../../../x']) },
     'its address ../../../x is not <owner>/<name>',
   ],
+  [
+    'is far away',
+    { '.gitmodules': modules(['lib', `./${'/'.repeat(100_000)}x`]) },
+    `its address .${'/'.repeat(199)} is not <owner>/<name>`,
+  ],
 ] as const) {
   test(`a submodule that ${what} is refused in one sentence`, async ({ world }) => {
     const lib = await makeLibrary(world);

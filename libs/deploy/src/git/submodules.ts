@@ -123,7 +123,7 @@ function repoAt(source: GitSource, path: string, address: string | undefined): E
 /** `../lib.git` beside `acme/shop` is `acme/lib.git`. */
 function relativeTo(repo: string, address: string): string {
   const parts = repo.split('/');
-  for (const part of address.replace(/\/+$/, '').split('/')) {
+  for (const part of address.split('/')) {
     if (part === '..') parts.pop();
     else if (part !== '.' && part !== '') parts.push(part);
   }

@@ -25,7 +25,7 @@ export interface SetSource {
 interface SetDefinition {
   /** Shell commands that print addresses. */
   readonly asks: readonly string[];
-  /** Files, and in which of their lines addresses count. */
+  /** Files, and in which of their lines addresses count. No line of a commit may take long. */
   readonly files: Readonly<Record<string, RegExp>>;
 }
 
@@ -73,11 +73,11 @@ const SETS: Readonly<Record<HostSet, SetDefinition>> = {
   go: { asks: [`go env GOPROXY GOSUMDB | tr ',|' '\\n' | sed 's,^[^:]*$,https://&,'`], files: {} },
   composer: {
     asks: ['composer config --list | grep -F [repositories.'],
-    files: { 'composer.lock': /"(?:dist|source)": *\{[^}]*?"url": *"([^"]+)/g },
+    files: { 'composer.lock': /"(?:dist|source)": *\{[^{}]*?"url": *"([^"]+)/g },
   },
   rubygems: {
     asks: ['gem sources'],
-    files: { 'Gemfile.lock': /^ +remote: (.+)/gm, '.bundle/config': /MIRROR.*: *(.+)/g },
+    files: { 'Gemfile.lock': /^ +remote: (.+)/gm, '.bundle/config': /^(?=.*MIRROR)(.+)/gm },
   },
 };
 

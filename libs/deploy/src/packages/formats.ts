@@ -73,7 +73,7 @@ function yarnLock(text: string): LockedPackage[] {
   if (!/^# yarn lockfile v1$|^__metadata:/m.test(text)) throw new Error('it is not one of yarn');
   return blocksOf(text.split('\n'), 0).flatMap(([key, body]) => {
     const field = (name: string) =>
-      new RegExp(`^ {2}"?${name}"?:? +"?([^"\\n]+)"?$`, 'm').exec(body)?.[1];
+      new RegExp(`^ {2}"?${name}"?:? +"?([^" \\n][^"\\n]*)"?$`, 'm').exec(body)?.[1];
     if (key === '__metadata:') return [];
     const resolution = field('resolution');
     const version = field('version') ?? '';

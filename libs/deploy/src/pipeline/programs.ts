@@ -99,10 +99,10 @@ function programsIn(command: string): string[] {
   const plain = command
     .replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, '"')
     .replace(/(^|\s)#.*$/gm, '')
-    .replace(/&>>?|[<>]+&?\s*[^\s;&|()<>]+/g, ' ');
+    .replace(/&>>?|[<>]{1,3}&?\s*[^\s;&|()<>]+/g, ' ');
   // The patterns of `case`, each on a line of its own.
   const known = /\bcase\b/.test(plain)
-    ? plain.replace(/(^|;;|\bin\b)\s*\(?[^\s()]+(?:\s*\|\s*[^\s()]+)*\s*\)/gm, '$1;')
+    ? plain.replace(/(^|;;|\bin\b)[ \t]*\(?[^\s()|]+(?:\s*\|\s*[^\s()|]+)*\s*\)/gm, '$1;')
     : plain;
   return known.split(/&&|\|\|?|[;&\n]|(?<=\s|^)\(|\)/).flatMap((part) => {
     const words = part.trim().split(/\s+/);

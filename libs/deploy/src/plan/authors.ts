@@ -21,7 +21,7 @@ function printOf(plan: string, kind: 'name' | 'address' | 'account', text: strin
 export function authorPrints(plan: string, authors: readonly string[] | undefined): string[] {
   if (authors === undefined || authors.length > AUTHORS_MAX) return [ANYONE];
   const prints = authors.flatMap((author) => {
-    const [, name = author, address = ''] = /^(.*?)\s*<([^<>]*)>\s*$/s.exec(author) ?? [];
+    const [, name = author, address = ''] = /^(.*)<([^<>]*)>\s*$/s.exec(author) ?? [];
     const account = address.split('@')[0] ?? '';
     return [
       printOf(plan, 'name', name),

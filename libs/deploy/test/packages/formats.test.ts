@@ -190,4 +190,12 @@ test('a reader is not slow on a long line', () => {
   }
 });
 
+test("a long line without a value ends no one's patience", () => {
+  const begin = Date.now();
+  const spaces = ' '.repeat(1_000_000);
+  const text = `# yarn lockfile v1\n\na@^1:\n  version${spaces}"x"y\n`;
+  assert.equal(read('yarn.lock', text), [{ name: 'a', version: '', archive: null, script: false }]);
+  assert.ok(Date.now() - begin < 5_000, `${Date.now() - begin} ms`);
+});
+
 test.run();

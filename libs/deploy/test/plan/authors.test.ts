@@ -31,4 +31,10 @@ test('with more authors than are kept, anyone may be one', () => {
   assert.ok(isAuthor('p-1', authorPrints('p-1', many), ADA));
 });
 
+test('a name of blanks takes no time', () => {
+  const begin = Date.now();
+  authorPrints('p-1', [`a${' '.repeat(1_000_000)}b <ada@example.org> x`]);
+  assert.ok(Date.now() - begin < 5_000, `${Date.now() - begin} ms`);
+});
+
 test.run();
