@@ -1,5 +1,5 @@
 /** What meets traffic: a restart, an app that an operator stopped, and versions without traffic. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { start } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
@@ -42,6 +42,17 @@ test('a killed start, stop or restart is finished for all instances, and recorde
     assert.equal(world.kinds().slice(-2), [kind, kind]);
     assert.is(world.state().deploying, null);
   }
+});
+
+test('folders that an app has left in a slot keep no later version from starting', async ({
+  world,
+}) => {
+  assert.is((await world.ship('v1')).status, 0);
+  for (const name of ['app.sock', 'env', 'current', '.current.tmp'])
+    mkdirSync(join(world.dir, 'b', name, 'more'), { recursive: true });
+  const done = await world.ship('v2');
+  assert.is(done.status, 0, done.stderr);
+  assert.is(world.live(), 'b');
 });
 
 test.run();

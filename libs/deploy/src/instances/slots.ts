@@ -17,6 +17,7 @@ import { completeEvent } from '@runner/common/audit/complete';
 import { bootId } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { type Folder, inFolder } from '@runner/common/files/tree';
+import { removeEntry } from '@runner/common/files/tree-change';
 import { failureIn } from '@runner/common/foundation/attempt';
 import { recordAnyway } from '../journal/events.ts';
 import { isByHand } from '../journal/journal.ts';
@@ -93,6 +94,9 @@ export function put(op: Operation, target: Target): void {
     letPass(folder);
   const { PORT = '', RUNNER_SLOT = '' } = target.env;
   inFolder(openBelowInstance(paths.dir), (folder) => {
+    // An app may have left folders where files of ours belong: no later version could start.
+    for (const name of folder.names())
+      if (folder.stat(name)?.isDirectory()) removeEntry(folder, name);
     folder.unlink(basename(socketIn(paths.dir)));
     grantSocket(op, target, folder);
     const env = `PORT=${PORT}\nRUNNER_SLOT=${RUNNER_SLOT}\n`;
