@@ -1,5 +1,6 @@
 /** What a misspelled name, a missing root and an ordinary user are answered. */
-import { chownSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { word } from '@runner/common/text/shell';
 import { asNobody, run, shell } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -88,6 +89,25 @@ test('an ordinary user is shown the command to type, without a token', async ({ 
     await as('runner-add', '--repo acme/x --branch main --public'),
     `sudo runner add --repo acme/x --branch main --public --root ${word(root)}`,
   );
+});
+
+test('a user whom the system does not know, without HOME, can deploy', async () => {
+  if (process.getuid?.() !== 0) return;
+  const world = await makeWorld();
+  const { root } = world;
+  await world.push('v1', { deploy: 'build: node -p process.env.PM2_HOME\n' });
+  chmodSync(dirname(root), 0o755);
+  const own = await shell('chown -R 54321:54321 "$RUNNER_ROOT"', { root });
+  assert.is(own.status, 0, own.stderr);
+  const as = asNobody('runner-deploy').replaceAll('65534', '54321');
+  const { status, stderr } = await shell(`exec ${as} shop -v`, {
+    root,
+    cwd: '/',
+    env: { HOME: undefined },
+  });
+  assert.is(status, 0, stderr);
+  assert.match(stderr, /^ *\/\.pm2$/m);
+  await world.close();
 });
 
 test.run();

@@ -141,9 +141,9 @@ export function memoryFoldersOf(root: string, env: Env): string[] {
  * Supervisors belong to the user, not to an app: their clients look below the user's home, even though
  * an app has a HOME of its own.
  */
-export function supervisorFolders({
-  HOME: home = userInfo().homedir,
-}: Env): Record<'PM2_HOME' | 'DOCKER_CONFIG', string> {
+export function supervisorFolders({ HOME }: Env): Record<'PM2_HOME' | 'DOCKER_CONFIG', string> {
+  // Containers run as users that the system does not know.
+  const home = HOME || orElse(() => userInfo().homedir, '/');
   return { PM2_HOME: join(home, '.pm2'), DOCKER_CONFIG: join(home, '.docker') };
 }
 
