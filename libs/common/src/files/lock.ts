@@ -77,7 +77,7 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
         'lock_unavailable',
         missing
           ? 'the command flock is missing: install util-linux'
-          : `cannot lock ${path}: flock ended with ${done.signal ?? done.status}`,
+          : `cannot lock ${path}: flock ended with ${done.signal ?? done.status ?? systemCode(done.error)}`,
       );
     }
     describe(fd, holder);

@@ -8,7 +8,7 @@ import { closeSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '@runner/common/files/read';
 import { writeFully } from '@runner/common/files/write';
-import { Failure, systemFailure } from '@runner/common/foundation/failure';
+import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Secret } from '@runner/common/secrets/secret';
 import { endGroup } from '../run/child.ts';
@@ -149,7 +149,7 @@ function resultOf(child: ChildProcess, { timeout, signal }: GitOptions): Promise
   }, timeout ?? LOCAL_TIMEOUT);
   signal?.addEventListener('abort', kill, { once: true });
   return new Promise<GitResult>((resolve, reject) => {
-    child.once('error', () => reject(notInstalled()));
+    child.once('error', (error) => reject(notStarted(error)));
     child.once('close', (status) => {
       const answer = { stdout: Buffer.concat(chunks), timedOut };
       // Half an answer would be taken for all of it, such as a list of files without its submodules.
@@ -164,6 +164,11 @@ function resultOf(child: ChildProcess, { timeout, signal }: GitOptions): Promise
 }
 
 const notInstalled = () => new Failure('git_failed', 'git cannot be started: is it installed?');
+
+function notStarted(error: Error) {
+  const missing = systemCode(error) === 'ENOENT';
+  return missing ? notInstalled() : systemFailure(error, 'start git', 'git_failed');
+}
 
 /** A command line that limits the program's memory, if the shell can. */
 function within(memory: number | undefined, line: readonly [string, ...string[]]) {
