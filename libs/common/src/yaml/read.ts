@@ -130,6 +130,9 @@ function treeOfValue(node: unknown, reading: Reading, line: number): Tree {
   const source = isScalar(node) && typeof node.source === 'string' ? node.source : String(value);
   const simple =
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  // Not taken for an absent key: `build: !!binary …` is not a commit without a build.
+  if (!simple && value !== null)
+    throw problem(reading.file, line, '', 'uses a tag (!!binary): write the value as text');
   return { kind: 'scalar', line, value: simple ? value : null, source };
 }
 
