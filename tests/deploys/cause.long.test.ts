@@ -139,6 +139,51 @@ createServer(() => {}).listen(${listen}, '127.0.0.1', () => console.log('up and 
   }
 });
 
+test('an unhealthy app is explained by where it listens, or redirects to; it has all of `within`', async () => {
+  const world = await makeWorld();
+  const { port } = world;
+  try {
+    const errorOf = async (version: string, script: string, health = 'within: 1s') => {
+      await world.push(version, {
+        deploy: `instances: { default: { env: { PORT: "${port}" } } }
+start: { type: process, run: exec node app.cjs }
+health: { url: "http://127.0.0.1:\${PORT}/", ${health} }
+`,
+        files: { 'app.cjs': script },
+      });
+      const { status } = await world.deploy();
+      return [status, String(world.events().at(-1)?.error)];
+    };
+    const serve = (answer: string, host: string) =>
+      `require('node:http').createServer((_, response) => ${answer}).listen(${port}, '${host}')`;
+    const unhealthy = (words: string, ending: string) => [
+      1,
+      `health: http://127.0.0.1:${port}/ ${words}, not healthy within 1 s${ending}`,
+    ];
+    const refused = 'cannot be reached (ECONNREFUSED)';
+    assert.equal(
+      await errorOf('v1', serve('response.end()', '::1')),
+      unhealthy(refused, `; the app listens on [::1]:${port}`),
+    );
+    const none = 'the app listens on no port: if it only needs longer, raise health.within';
+    assert.equal(
+      await errorOf('v2', 'setInterval(() => {}, 1000)'),
+      unhealthy(refused, `; ${none}`),
+    );
+    const away = "response.writeHead(302, { location: 'https://shop.example.org/login' }).end()";
+    assert.equal(
+      await errorOf('v3', serve(away, '127.0.0.1')),
+      unhealthy('answered 302 instead of 200-299 (to https://shop.example.org/login)', ''),
+    );
+    const late = `setTimeout(() => ${serve('response.end()', '127.0.0.1')}, 2000)`;
+    const [status, error] = await errorOf('v4', late, 'interval: 4s, within: 4s');
+    assert.is(status, 0, error as string);
+  } finally {
+    await run('runner-remove', ['shop', '--yes'], { root: world.root });
+    await world.close();
+  }
+});
+
 test('a secret in the address of a health check is in no cause', async () => {
   const world = await makeWorld();
   try {

@@ -121,6 +121,35 @@ test('a command is not healthy by the answer of another registered app, whose po
   );
 });
 
+test('an app that cannot have its port is explained by the app or the program that has it', async ({
+  world,
+}) => {
+  await world.git.createRepo('acme/other');
+  const add = ['--repo', 'acme/other', '--branch', 'main', '--token', '-'];
+  await run('runner-add', add, { root: world.root, stdin: TOKEN });
+  await deployed(world, 'v1', deployFile(world.port));
+  const files = {
+    'server.js': `require('node:http').createServer().listen(${world.port}, '127.0.0.1');`,
+  };
+  const errorOn = async (deploy: string, message: string) => {
+    await world.git.commit('acme/other', { ...files, '.deploy.yml': deploy }, message);
+    assert.is((await run('runner-deploy', ['other'], { root: world.root })).status, 1);
+    return String(world.events().at(-1)?.error).split('\n')[0];
+  };
+  const start = 'start: `exec node server.js` ended with status 1';
+  assert.is(
+    await errorOn(deployFile(world.port), 'one'),
+    `${start}; port ${world.port} is used by the app shop (default)`,
+  );
+  await run('runner-stop', ['shop'], { root: world.root });
+  await withStranger(world.port, async () => {
+    assert.match(
+      (await errorOn(deployFile(world.port), 'two')) ?? '',
+      new RegExp(`^${start}; port ${world.port} is used by another process \\(.+, \\d+\\)$`),
+    );
+  });
+});
+
 test('two active apps on one port are found by doctor', async ({ world }) => {
   await world.git.createRepo('acme/other');
   const add = ['--repo', 'acme/other', '--branch', 'main', '--token', '-'];

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Health } from '@runner/common/deploy-file/health';
 import { expand } from '@runner/common/deploy-file/variables';
 import { describeExit, succeeded } from '../run/child.ts';
-import { portsHeldBy } from '../run/listeners.ts';
+import { addressOf, heldBy, holds } from '../run/listeners.ts';
 import {
   loggedFailure,
   refuseInterrupted,
@@ -32,6 +32,9 @@ type HealthProblem =
     }
   | undefined;
 
+/** How long before the end of `within` the last check begins at the latest, in milliseconds. */
+const LAST = 250;
+
 /**
  * Checks every `interval`, for up to `within`, until the target answers as it should. Throws a
  * StepFailure of stage `health` with the last problem, at once if the process has died.
@@ -39,6 +42,7 @@ type HealthProblem =
 export async function waitHealthy(health: Health, target: Target, started: Started): Promise<void> {
   const { signal, log } = target;
   const until = performance.now() + health.within;
+  const last = Math.min(LAST, health.interval);
   let problem: HealthProblem;
   for (let attempt = 1; ; attempt += 1) {
     const left = Math.max(1, Math.ceil(until - performance.now()));
@@ -52,8 +56,8 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     // The last attempt may have had too little time: the problem before it says more.
     if (!problem || !found.late || left >= health.timeout) problem = found;
     refuseInterrupted(signal, 'health');
-    if (performance.now() + health.interval >= until) {
-      const where = elsewhere(health, target, started);
+    if (performance.now() + last >= until) {
+      const where = elsewhere(health, target, started, problem.isRefused);
       const headline = `health: ${problem.words}, not healthy within ${health.within / 1000} s${where}`;
       const { output, answer } = problem;
       // The output of a command is in the log already.
@@ -66,7 +70,8 @@ export async function waitHealthy(health: Health, target: Target, started: Start
       const all = withOutput(failure, log, printed);
       throw withSeen(all, answer && `health: ${answer}`);
     }
-    await sleep(health.interval, undefined, { signal }).catch(() => {});
+    const rest = Math.min(health.interval, until - last - performance.now());
+    await sleep(rest, undefined, { signal }).catch(() => {});
   }
 }
 
@@ -96,11 +101,18 @@ function notFromTarget(health: Health, target: Target, started: Started): Health
 }
 
 /** Where the app listens instead of where it is asked; '' if it does not, or that is not known. */
-function elsewhere(health: Health, target: Target, { pids }: Started): string {
+function elsewhere(health: Health, target: Target, { pids }: Started, isRefused = false): string {
   const { port } = askedOf(health, target);
-  const ports = portsHeldBy(port === undefined ? [] : (pids?.() ?? []));
-  if (port === undefined || ports.length === 0 || ports.includes(port)) return '';
-  return `; the app listens on ${ports.join(', ')}, not on ${port}`;
+  const own = port === undefined ? [] : (pids?.() ?? []);
+  const held = heldBy(own);
+  const ports = [...new Set(held.map((each) => each.port))];
+  if (port !== undefined && ports.length > 0 && !ports.includes(port))
+    return `; the app listens on ${ports.join(', ')}, not on ${port}`;
+  const isHidden = own.length === 0 || own.some((pid) => holds(pid, []) === undefined);
+  if (!isRefused || isHidden) return '';
+  return ports.length === 0
+    ? '; the app listens on no port: if it only needs longer, raise health.within'
+    : `; the app listens on ${held.map(addressOf).join(', ')}`;
 }
 
 async function ask(health: Health, target: Target, timeout: number): Promise<HealthProblem> {
@@ -123,8 +135,8 @@ function askUrl(
 ): Promise<HealthProblem> {
   const wanted = low === high ? String(low) : `${low}-${high}`;
   return new Promise((resolve) => {
-    const fail = (words: string, output = '', late = false) =>
-      resolve({ words: `${address} ${words}`, output, late });
+    const fail = (words: string, seen: { late?: boolean; isRefused?: boolean } = {}) =>
+      resolve({ words: `${address} ${words}`, output: '', ...seen });
     if (!URL.canParse(address)) return fail('is not an address');
     // Loaded on demand: most deploys do not need them.
     const { get } = process.getBuiltinModule(
@@ -144,7 +156,9 @@ function askUrl(
         response.on('close', () => {
           if (status >= low && status <= high) resolve(undefined);
           else {
-            const answer = `answered ${status} instead of ${wanted}`;
+            const { location } = response.headers;
+            const to = location ? ` (to ${redact(location).slice(0, 200)})` : '';
+            const answer = `answered ${status} instead of ${wanted}${to}`;
             // Alone, an `ok` would read as the verdict.
             const output = body.trim() && `body: ${redact(body).slice(0, 2_048)}`;
             resolve({ words: `${address} ${answer}`, output, answer });
@@ -158,8 +172,7 @@ function askUrl(
         late
           ? `did not answer within ${Math.round(timeout) / 1000} s`
           : `cannot be reached (${error.code})`,
-        '',
-        late,
+        { late, isRefused: error.code === 'ECONNREFUSED' },
       );
     });
   });

@@ -15,7 +15,9 @@ const LISTEN = '0A';
 
 interface InetSocket extends Listener {
   readonly port: number;
-  /** Address and port of the other side, as the kernel writes them: `0100007F:1F90`. */
+  /** Local address and port as the kernel writes them, of IPv4: `0100007F:1F90`. */
+  readonly local: string;
+  /** Those of the other side. */
   readonly far: string;
   /** Two hexadecimal digits. */
   readonly state: string;
@@ -27,7 +29,7 @@ export function socketsOf(protocol: 'tcp' | 'udp', pid: number | 'self' = 'self'
     tableOf(table, pid).map((row) => {
       const [, local = '', far = '', state = '', , , , uid, , inode] = row.trim().split(/\s+/);
       const port = Number.parseInt(local.slice(local.lastIndexOf(':') + 1), 16);
-      return { socket: `socket:[${inode}]`, uid: Number(uid), port, far, state };
+      return { socket: `socket:[${inode}]`, uid: Number(uid), port, local, far, state };
     }),
   );
 }
@@ -48,9 +50,21 @@ export function listenersOn(port: number): Listener[] {
   return allListeners().filter((each) => each.port === port);
 }
 
+/** The sockets on which one of these processes listens, unless it hides them. */
+export function heldBy(pids: readonly number[]): InetSocket[] {
+  return allListeners().filter((each) => pids.some((pid) => holds(pid, [each])));
+}
+
 export function portsHeldBy(pids: readonly number[]): number[] {
-  const held = allListeners().filter((each) => pids.some((pid) => holds(pid, [each])));
-  return [...new Set(held.map(({ port }) => port))];
+  return [...new Set(heldBy(pids).map(({ port }) => port))];
+}
+
+/** `0100007F:1F90`, in words of 32 bits of this machine, as `127.0.0.1:8080`. */
+export function addressOf({ local, port }: InetSocket): string {
+  const bytes = Buffer.from(local.slice(0, local.lastIndexOf(':')), 'hex').swap32();
+  if (bytes.length === 4) return `${bytes.join('.')}:${port}`;
+  const groups = bytes.toString('hex').replace(/.{4}(?=.)/g, '$&:');
+  return `${new URL(`http://[${groups}]`).hostname}:${port}`;
 }
 
 /** Whether a process holds one of these sockets; undefined if it runs and its descriptors may not be read. */
