@@ -1,5 +1,5 @@
 /** What setup makes, shows, leaves alone and undoes, with stand-ins for the programs of the server. */
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { running, writeState } from '@runner/testing/app-states';
 import { run } from '@runner/testing/run';
@@ -209,6 +209,28 @@ test('a static app has a site of the folder that --public names, and the proxy m
   assert.match(stand.read('state/acl'), /instances\/default user:www-data:--x/);
   assert.is((await stand.setup('--undo', '--yes')).status, 0);
   assert.is(stand.read('state/acl'), '');
+});
+
+test('a site of files never shows the source of PHP, and an app of PHP gets none', async () => {
+  const file = 'instances: { default: { domain: shop.example.org } }\n';
+  for (const [proxy, path, rule] of [
+    ['nginx', 'etc/nginx/conf.d/runner-shop.conf', /location ~ .*\\\.php\$\) \{ return 404; \}/],
+    ['caddy', 'etc/caddy/runner/shop.caddyfile', /path \*\/\.\* \*\.php\n/],
+  ] as const) {
+    const stand = makeStand(file, [proxy]);
+    assert.is((await stand.setup('--yes', '--public', 'public')).status, 0);
+    assert.match(stand.read(path), rule);
+  }
+  const stand = makeStand(file);
+  const current = 'root/apps/shop/instances/default/current';
+  mkdirSync(stand.path(`${current}/public`), { recursive: true });
+  stand.write(`${current}/public/index.php`, '<?php\n');
+  const { stdout } = await stand.setup('--yes', '--public', 'public');
+  assert.match(
+    stdout,
+    'note: public/index.php needs PHP-FPM, which setup does not know: the site of shop.example.org is yours to write\n',
+  );
+  assert.not.ok(existsSync(stand.path('etc/nginx/conf.d/runner-shop.conf')));
 });
 
 test('certbot gets no name that is an option, an address or not public', async () => {

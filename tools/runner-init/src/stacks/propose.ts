@@ -116,7 +116,7 @@ function onPath(command: string, language: string, vars: Readonly<Record<string,
 }
 
 function startSettings(
-  { compose, output }: Detected,
+  { compose, output, stack }: Detected,
   start: StartLine | undefined,
   dir: string,
 ): ProposedSetting[] {
@@ -131,12 +131,11 @@ function startSettings(
   if (compose === undefined) {
     const folder = [dir, output ?? ''].filter((part) => part !== '' && part !== '.').join('/');
     const shown = folder === '' ? '.' : folder;
-    return [
-      type(
-        'none',
-        `a web server shows it: add a domain, then sudo runner setup <app> --public ${shown}`,
-      ),
-    ];
+    const site =
+      stack.language === 'php'
+        ? `PHP-FPM runs it: write its site yourself, for …/current/${folder}`
+        : `a web server shows it: add a domain, then sudo runner setup <app> --public ${shown}`;
+    return [type('none', site)];
   }
   const file = dir === '' ? compose : `${dir}/${compose}`;
   return [

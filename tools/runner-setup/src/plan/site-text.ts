@@ -61,12 +61,12 @@ const nginxProxied = (
     proxy_set_header Connection ${upgrade};
   }\n`;
 
-/** No hidden files, and no links of a commit to the files of others. */
+/** No hidden files, no sources of PHP, and no links of a commit to the files of others. */
 const nginxFiles = (root: string) => `  root ${root};
   disable_symlinks if_not_owner from=$document_root;
   error_page 404 /404.html;
   location / { try_files $uri $uri/index.html $uri.html =404; }
-  location ~ /\\.(?!well-known/) { return 404; }\n`;
+  location ~ (?:/\\.(?!well-known/)|\\.php$) { return 404; }\n`;
 
 function nginxTarget(target: Upstream): string {
   if ('socket' in target) return `    proxy_pass http://unix:${target.socket}:;\n`;
@@ -95,7 +95,7 @@ function caddyProxied(target: Upstream): string {
 
 const caddyFiles = (root: string) => `  root * ${root}
   @hidden {
-    path */.*
+    path */.* *.php
     not path /.well-known/*
   }
   respond @hidden 404

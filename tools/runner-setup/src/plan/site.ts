@@ -123,7 +123,10 @@ function targetOf(needs: AppNeeds, instance: Instance, proxy: ProxyName): SiteTa
       return `HAProxy serves no files: the site of ${domain} needs nginx or Caddy`;
     // Which folder of a release is public only its author knows: the release has the sources as well.
     const { public: folder } = needs.choices;
-    if (folder !== undefined) return { root: join(own.dir, 'current', folder) };
+    const root = folder !== undefined && join(own.dir, 'current', folder);
+    if (root && existsSync(join(root, 'index.php')))
+      return `${folder}/index.php needs PHP-FPM, which setup does not know: the site of ${domain} is yours to write`;
+    if (root) return { root };
     return `nothing is started: add --public with the folder that the site of ${domain} shows, such as dist, or . for the whole release`;
   }
   if (traffic?.type === 'command')
