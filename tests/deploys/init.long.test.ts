@@ -9,10 +9,13 @@ test("the commit's own file is compared, and with --force the operator's wins ov
     const refused = await init(world, ['--no-prove', '--yes']);
     assert.is(refused.status, 1);
     assert.match(refused.stderr, /\n-health: .*\n/);
-    assert.match(refused.stderr, 'is there already: --force replaces it (force_needed)');
+    const isThere = 'is there already: --force replaces it (force_needed)';
+    assert.match(refused.stderr, `the .deploy.yml of the repository ${isThere}`);
     assert.equal(world.state().deploy_file, undefined);
     assert.is((await init(world, ['--no-prove', '--yes', '--force'])).status, 0);
     assert.is((world.state().deploy_file as { wins?: boolean }).wins, true);
+    const again = await init(world, ['--no-prove', '--yes']);
+    assert.match(again.stderr, `the operator's .deploy.yml of shop ${isThere}`);
   }));
 
 test('a build of a proof sees nothing of the root', () =>

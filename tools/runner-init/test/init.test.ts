@@ -75,6 +75,40 @@ test('a file that is there is compared, and replaced with --force alone', async 
   assert.match(written(folder), 'npm run build');
 });
 
+test('a file that is there may be of another app of the repository, and init names the command for that', async () => {
+  const folder = laidOut({
+    'apps/api/package.json': NODE['package.json'],
+    '.deploy.yml': 'keep: 7\n',
+  });
+  const { stderr } = await init(folder, ['--no-prove', '--yes', '--dir', 'apps/api']);
+  assert.match(
+    stderr,
+    /--force replaces it; if it is of another app: runner init --app <APP> --dir apps\/api, on the server \(force_needed\)\n$/,
+  );
+});
+
+test('a server that is among the packages of Django is not called missing', async () => {
+  const folder = laidOut({ 'manage.py': 'import sys\n', 'requirements.txt': 'Django\ngunicorn\n' });
+  const { status, stderr } = await init(folder, ['--no-prove']);
+  assert.equal(
+    [status, stderr],
+    [
+      1,
+      'runner init: Django: manage.py names no settings such as PROJECT.settings, which would say what to start\n',
+    ],
+  );
+});
+
+test('the site of PHP is not one of setup, which would show its source', async () => {
+  const folder = laidOut({ 'public/index.php': '<?php\n' });
+  const { status, stderr } = await init(folder, ['--no-prove']);
+  assert.is(status, 0);
+  assert.match(
+    stderr,
+    /start\.type: +none {2}\(PHP-FPM runs it: write its site yourself, for …\/current\/public\)\n/,
+  );
+});
+
 test('where a set does not have the hosts of the files, learn is suggested', async () => {
   const line = '\n# Safer: build: { run: …, network: learn } lists the hosts it needs.\n';
   for (const files of [

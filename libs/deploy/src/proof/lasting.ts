@@ -30,7 +30,7 @@ export async function provenAnswer(
   given: number,
 ): Promise<ProvenAnswer> {
   let until = performance.now() + WITHIN;
-  let seen = 'it did not listen on any port';
+  let seen = 'it did not listen on any port: of a worker, remove PORT and health';
   const pause = async (when?: string) => {
     await sleep(POLL, undefined, { signal }).catch(() => {});
     mustLive(target, started, signal, when);

@@ -30,6 +30,8 @@ export interface Workplace {
   readonly dir: string | undefined;
   /** `.deploy.yml` as it is now. */
   readonly existing: string | undefined;
+  /** Whose that is, in words. */
+  readonly found: string;
   /** What is written, in words. */
   readonly target: string;
   readonly redact: Redactor;
@@ -52,6 +54,7 @@ export function checkoutAt(io: Io, given: string | undefined): Workplace {
   const folder = realpathSync(path);
   const top = topOf(folder, io.env.HOME) ?? folder;
   const file = join(top, DEPLOY_FILE);
+  const target = harmlessLine(relative(io.cwd, file) || file);
   // sudo becomes the owner of runner's root, for whom git reads no repository of another user.
   if (io.env.SUDO_USER && io.uid !== 0 && statSync(top).uid !== io.uid)
     throw new Failure(
@@ -62,7 +65,8 @@ export function checkoutAt(io: Io, given: string | undefined): Workplace {
     top,
     dir: relative(top, folder) || undefined,
     existing: readTextIfThere(file, DEPLOY_FILE_MAX),
-    target: harmlessLine(relative(io.cwd, file) || file),
+    found: target,
+    target,
     redact: redactor(),
     fill: (into, signal) => copyOf(io, top, into, signal),
     sharedFile(shared) {
@@ -107,6 +111,9 @@ export async function headOf(
     const { source, redact } = sourceOf({ io, paths, signal }, state);
     const { commit } = await fetchWanted(source, undefined);
     const { bytes, submodules } = await contentsOf(source, commit, undefined);
+    const target = `the operator's .deploy.yml of ${app}`;
+    const kept = state.deploy_file;
+    const isCommits = bytes !== undefined && !kept?.wins;
     makeFolder(top);
     await exportCommit(source, commit, top);
     for (const { path, commit: at, source: inner } of submodules)
@@ -114,8 +121,9 @@ export async function headOf(
     return {
       top,
       dir: undefined,
-      existing: bytes?.toString('utf8') ?? state.deploy_file?.text,
-      target: `the operator's .deploy.yml of ${app}`,
+      existing: isCommits ? bytes.toString('utf8') : kept?.text,
+      found: isCommits ? 'the .deploy.yml of the repository' : target,
+      target,
       redact,
       fill: (into, aborted) => copyOf(io, top, into, aborted),
       sharedFile: () => undefined,

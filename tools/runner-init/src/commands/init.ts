@@ -148,16 +148,21 @@ function unknown(
 }
 
 function refuse(
-  { io }: InitContext,
-  { existing = '', target }: Workplace,
+  { io, options }: InitContext,
+  { existing = '', target, found, dir = options.dir }: Workplace,
   proposal: Proposal,
   proof: Proof,
 ): never {
   const text = fileText(proposal.settings, proposal, proofWords(proof, proposal));
   io.stderr.write(
-    harmless(difference(io.env, [`${target} (now)`, `${target} (init)`], existing, text)),
+    harmless(difference(io.env, [`${found} (now)`, `${target} (init)`], existing, text)),
   );
-  throw new Failure('force_needed', `${target} is there already: --force replaces it`);
+  // A repository has one: that of another app of it is kept on the server.
+  const other =
+    dir !== undefined && options.app === undefined
+      ? `; if it is of another app: runner init --app <APP> --dir ${harmlessLine(dir)}, on the server`
+      : '';
+  throw new Failure('force_needed', `${found} is there already: --force replaces it${other}`);
 }
 
 function tried(

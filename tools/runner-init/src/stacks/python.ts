@@ -67,7 +67,7 @@ export const PYTHON: readonly Stack[] = [
   django('waitress', `${WAITRESS} {project}.wsgi:application`),
   missing(
     'Django',
-    ['django', { path: 'manage.py' }],
+    ['django', { path: 'manage.py' }, { dep: 'gunicorn uvicorn waitress', not: true }],
     'Django has no server for production among its packages: add gunicorn',
   ),
   server(
@@ -84,6 +84,11 @@ export const PYTHON: readonly Stack[] = [
     'ASGI app',
     ['hypercorn', ASGI],
     '{python} -m hypercorn --bind 127.0.0.1:$PORT {module.}:{app}',
+  ),
+  missing(
+    'Django',
+    ['django', { path: 'manage.py' }],
+    'manage.py names no settings such as PROJECT.settings, which would say what to start',
   ),
   missing(
     'FastAPI',
