@@ -306,7 +306,7 @@ test('the login of a repository is in no command, and the app is registered with
   assert.is(
     stderr,
     `runner import: the login in the address of the repository is left out: give it to runner add with --token-file
-runner import: run: runner add https://github.com/acme/shop --name shop
+runner import: run: runner add https://github.com/acme/shop --name shop --token-file <FILE>
 `,
   );
 });

@@ -147,7 +147,8 @@ export class Plan {
     const named = branch && !refusalOf(branch) && typeof branch.value === 'string';
     const ref = named ? String(branch.value).replace(/^(?:refs\/heads|origin)\//, '') : '';
     const follows = /^[\w./-]{1,200}$/.test(ref) && !ref.startsWith('-') ? ` --branch ${ref}` : '';
-    this.commands.add(`runner add ${url ?? 'URL'}${follows} --name ${this.app}`);
+    const how = `${follows} --name ${this.app} --token-file <FILE>`;
+    this.commands.add(`runner add ${url ?? 'URL'}${how}`);
   }
 
   /** The address without a login; undefined leaves the entry. */
