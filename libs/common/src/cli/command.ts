@@ -75,6 +75,8 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   readonly surplus?: string;
   /** What to type instead of an option of other programs, by that option: `--dry-run`. */
   readonly instead?: Readonly<Record<string, string>>;
+  /** What to do about any other option that it does not know. */
+  readonly otherwise?: string;
   /** Exit statuses beyond 0, 1 and 2, for the help. */
   readonly exits?: readonly (readonly [status: number, meaning: string])[];
   /** Whether there is no answer without the root: `file_unreadable`. */

@@ -24,7 +24,7 @@ export function parse(
   usageLine = '',
 ): ParsedCommandLine {
   const options = optionsOf(definition);
-  const known = { options, instead: definition.instead };
+  const known = { ...definition, options };
   const found = mriParse(known, argv);
   const values = valuesOf(known, found);
   const words = found._.map((word) => positional(word, known));
@@ -37,9 +37,8 @@ export function parse(
 }
 
 /** The options of a command, and what to type instead of those of other programs. */
-interface KnownOptions {
+interface KnownOptions extends Pick<Command, 'instead' | 'otherwise'> {
   readonly options: Options;
-  readonly instead: Command['instead'];
 }
 
 /**
@@ -159,14 +158,16 @@ function positional(word: string, known: KnownOptions): string {
   return typed;
 }
 
-function unexpected(arg: string, { options, instead }: KnownOptions): Failure {
+function unexpected(arg: string, { options, instead, otherwise }: KnownOptions): Failure {
   const near = arg.startsWith('--') ? nearest(arg.slice(2), Object.keys(options)) : undefined;
   const hint =
     instead && Object.hasOwn(instead, arg)
       ? `; use ${instead[arg]}`
       : near
         ? `; a similar argument exists: '--${near}'`
-        : '';
+        : otherwise
+          ? `; ${otherwise}`
+          : '';
   return usage(`unexpected argument '${arg}' found${hint}`);
 }
 

@@ -61,8 +61,10 @@ function isServer(address: string): boolean {
   return host !== undefined && !couldBeToken(host);
 }
 
-/** The address of a repository: without a login, and with a path of which no part could be a token. */
+/** The address of a repository, or a path: without a login, and with a path of which no part could be a token. */
 function isRepository(address: string): boolean {
-  const path = /^https?:\/\/[\w.-]+(?::\d{1,5})?((?:\/[\w.-]+){2,21})$/.exec(address)?.[1];
+  const path = /^(?:https?:\/\/[\w.-]+(?::\d{1,5})?|file:\/\/)((?:\/[\w.-]+){2,21})$/.exec(
+    address,
+  )?.[1];
   return path !== undefined && !path.split('/').some(couldBeToken);
 }

@@ -340,11 +340,16 @@ test('an option of other programs is answered with what to type here', () => {
     options: { check: { about: 'x' }, repo: { placeholder: 'NAME', required: true, about: 'x' } },
     surplus: 'one id alone',
     instead: { '--dry-run': '--check' },
+    otherwise: 'put -- first',
     run: () => Promise.resolve({}),
   });
   const said = (...argv: string[]) => refusal(() => parse(definition, argv)).message;
   assert.is(said('--dry-run'), "unexpected argument '--dry-run' found; use --check");
-  assert.is(said('--dry-runs'), "unexpected argument '--dry-runs' found");
+  assert.is(said('--dry-runs'), "unexpected argument '--dry-runs' found; put -- first");
+  assert.is(
+    said('--chek'),
+    "unexpected argument '--chek' found; a similar argument exists: '--check'",
+  );
   assert.match(said(), /not provided: --repo <NAME>, <ID> \(see runner x list\)/);
   assert.is(said('one', 'two'), 'one id alone');
 });

@@ -24,4 +24,9 @@ test('the server of an address is shown as it is to be copied, its path and a lo
   );
 });
 
+test('the path of a repository on this machine is shown', () => {
+  const path = 'file:///srv/git/hello.git';
+  assert.is(withoutTokens(`no ${path}`, ['add', path], undefined), `no ${path}`);
+});
+
 test.run();

@@ -17,6 +17,7 @@ export const exec = command({
       about: 'In this instance [default: the first active one]',
     },
   },
+  otherwise: 'put -- before a command with options',
   exits: [
     [126, 'The command is not an executable file'],
     [127, 'There is no such command'],
