@@ -175,8 +175,16 @@ health: { url: "http://127.0.0.1:\${PORT}/", ${health} }
       await errorOf('v3', serve(away, '127.0.0.1')),
       unhealthy('answered 302 instead of 200-299 (to https://shop.example.org/login)', ''),
     );
+    const strange = 'response.writeHead(400).end()';
+    assert.equal(
+      await errorOf('v4', serve(strange, '127.0.0.1')),
+      unhealthy(
+        `answered 400 instead of 200-299 (does the app accept the host 127.0.0.1:${port}?)`,
+        '',
+      ),
+    );
     const late = `setTimeout(() => ${serve('response.end()', '127.0.0.1')}, 2000)`;
-    const [status, error] = await errorOf('v4', late, 'interval: 4s, within: 4s');
+    const [status, error] = await errorOf('v5', late, 'interval: 4s, within: 4s');
     assert.is(status, 0, error as string);
   } finally {
     await run('runner-remove', ['shop', '--yes'], { root: world.root });

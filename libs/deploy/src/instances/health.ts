@@ -157,8 +157,13 @@ function askUrl(
           if (status >= low && status <= high) resolve(undefined);
           else {
             const { location } = response.headers;
-            const to = location ? ` (to ${redact(location).slice(0, 200)})` : '';
-            const answer = `answered ${status} instead of ${wanted}${to}`;
+            // Django and Rails refuse a host that they do not know.
+            const hint = location
+              ? ` (to ${redact(location).slice(0, 200)})`
+              : status === 400 || status === 403
+                ? ` (does the app accept the host ${new URL(address).host}?)`
+                : '';
+            const answer = `answered ${status} instead of ${wanted}${hint}`;
             // Alone, an `ok` would read as the verdict.
             const output = body.trim() && `body: ${redact(body).slice(0, 2_048)}`;
             resolve({ words: `${address} ${answer}`, output, answer });
