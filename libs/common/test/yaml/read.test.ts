@@ -98,7 +98,11 @@ const BAD: readonly (readonly [what: string, text: string | Uint8Array, sentence
   ['the same key twice', 'a: 1\nb: 2\na: 3\n', ':3: duplicate key'],
   ['the same key twice within', 'x:\n  a: 1\n  "a": 3\n', ':3: duplicate key'],
   ['an alias', 'a: &x 1\nb: *x\n', ':2: uses an alias (*name): write the value out'],
-  ['a binary value', 'a: 1\nb: !!binary abcd\n', ':2: uses a tag (!!binary): write the value as text'],
+  [
+    'a binary value',
+    'a: 1\nb: !!binary abcd\n',
+    ':2: uses a tag (!!binary): write the value as text',
+  ],
   ['two documents', 'a: 1\n---\nb: 2\n', ':2: has more than one document'],
   ['an open quote', 'a: 1\nb: "x\n', ':3: a closing quote, bracket or separator is missing'],
   ['an open bracket', 'a: [1, 2\n', ':2: wrong indentation, or a bracket that is not closed'],

@@ -3,7 +3,7 @@
  * runner and the proxies write to it. Access lists say so, which need neither root nor a group and give
  * no one else a right. The sticky bit keeps what runner put into the folder from being replaced.
  */
-import { chmodSync, closeSync, fstatSync } from 'node:fs';
+import { chmodSync, fstatSync } from 'node:fs';
 import { socketIn } from '@runner/common/apps/slots';
 import { readConfig } from '@runner/common/config/file';
 import { pick } from '@runner/common/config/settings';
