@@ -1,6 +1,8 @@
 /** Jobs of an app: they belong to its release, run at their times, and their failures are reported once. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { suiteOf } from '../deploys/world.ts';
@@ -68,6 +70,25 @@ test('a run that is killed gives one record, ends what it started and is not run
   assert.equal(newsOf(world), ['JobFailed tick']);
   assert.is(world.entry('tick').runs[0]?.outcome, 'killed');
   assert.is(world.entry('tick').run, null);
+});
+
+test('what a job uses is not counted as what the app uses', async ({ world }) => {
+  // The app runs under a supervisor of its own, without the names that runner gives.
+  const app = createServer();
+  await new Promise<void>((resolve) => app.unref().listen(0, '127.0.0.1', resolve));
+  const { port } = app.address() as AddressInfo;
+  const deploy = `start: { type: command, run: "true" }\nhealth: { tcp: "127.0.0.1:${port}" }\njobs: { tick: { run: "sleep 300", ${dueNow()} } }\n`;
+  await world.push('v1', { deploy });
+  assert.is((await world.deploy()).status, 0);
+  const usage = async () => {
+    const { stdout } = await run('runner-status', ['shop', '--json'], { root: world.root });
+    return JSON.parse(stdout).usage;
+  };
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  const begun = () => world.entry('tick').run?.version;
+  await until(begun, 'no run has begun');
+  assert.equal(await usage(), {});
 });
 
 test.run();

@@ -11,20 +11,15 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { stepEnvironment } from '../run/environment.ts';
-import { processesWhere, releaseIn } from '../run/processes.ts';
 import type { Profile } from '../sandbox/mounts.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { askAll } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
-import {
-  type Asked,
-  appFolderOf,
-  type InstanceStatus,
-  type SupervisorAnswer,
-} from './drivers/driver.ts';
+import type { Asked, InstanceStatus, SupervisorAnswer } from './drivers/driver.ts';
 import { askTcp } from './health.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { placeIn } from './place.ts';
+import { processesOf } from './stranger.ts';
 
 /** For all answers together, in milliseconds: `list` should not wait for a supervisor that hangs. */
 const PATIENCE = 2_000;
@@ -69,13 +64,9 @@ export async function whatRuns(
 }
 
 /** Processes of this user that carry the names of an instance and its release. */
-function startedFor({ app, instance, release, paths }: Supervised): number[] {
-  return processesWhere(
-    (env) =>
-      env.RUNNER_APP === app &&
-      env.RUNNER_INSTANCE === instance.name &&
-      releaseIn(env, appFolderOf(paths)) === basename(release),
-  );
+function startedFor(subject: Supervised): number[] {
+  const release = basename(subject.release);
+  return [...processesOf(subject)].flatMap(([pid, begun]) => (begun === release ? [pid] : []));
 }
 
 function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Supervised[] {

@@ -2,7 +2,7 @@
 import { basename, dirname, join } from 'node:path';
 import { allListeners, holds, listenersOn } from '../run/listeners.ts';
 import { environmentOf, JOB_RUN, ownProcesses, releaseIn } from '../run/processes.ts';
-import { appFolderOf, type Target } from './drivers/driver.ts';
+import { type Asked, appFolderOf, type Target } from './drivers/driver.ts';
 import { nameOf } from './reach.ts';
 
 /** Who listens on a port instead of these processes, in words; undefined if they do. */
@@ -29,8 +29,12 @@ export function strangerToUsers(uids: readonly number[], port: number): string |
   return `a process of user ${first.uid}`;
 }
 
-/** The processes of an app's instance that began with a release, and with which. */
-export function processesOf({ app, instance, paths }: Target): ReadonlyMap<number, string> {
+/** The processes of an app's instance that began with a release, and with which; runs of its jobs are not the app. */
+export function processesOf({
+  app,
+  instance,
+  paths,
+}: Pick<Asked, 'app' | 'instance' | 'paths'>): ReadonlyMap<number, string> {
   const found = new Map<number, string>();
   for (const pid of ownProcesses()) {
     const env = environmentOf(pid);
