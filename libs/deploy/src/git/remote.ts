@@ -95,10 +95,8 @@ export function noHead({ repo, branch, tags }: GitSource): Failure {
 
 /** The tag of a commit, annotated or not; of several, the one that sorts last by number. */
 export function tagOn(commit: string, refs: readonly Ref[]): string | undefined {
-  const names = refs
-    .filter(([sha, ref]) => sha === commit && ref.startsWith('refs/tags/'))
-    .map(([, ref]) => ref.slice('refs/tags/'.length).replace(/\^\{\}$/, ''))
-    .filter(isShowable);
+  const own = tagsOf(refs).filter((tag) => tag.commit === commit);
+  const names = own.map(({ name }) => name).filter(isShowable);
   return names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
 }
 

@@ -1,5 +1,5 @@
 /** OpenPGP signatures, such as those of merges on github.com, verified by gpgv. */
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,20 +101,13 @@ export async function pgpSigner(keyring: Buffer, signature: string, payload: Buf
 function statusOf(args: readonly string[], payload: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
-    const child = spawn('gpgv', args, {
-      env,
-      stdio: ['pipe', 'pipe', 'ignore'],
-      timeout: PATIENCE,
+    const child = execFile('gpgv', args, { env, timeout: PATIENCE }, (error, text) => {
+      const missing =
+        'gpgv is missing, which the OpenPGP keys of commit_signers.gpg need: install gpgv';
+      if (error?.syscall !== undefined) reject(new Failure('signers_invalid', missing));
+      else resolve(error ? '' : text);
     });
-    let text = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece;
-    });
-    const missing =
-      'gpgv is missing, which the OpenPGP keys of commit_signers.gpg need: install gpgv';
-    child.on('error', () => reject(new Failure('signers_invalid', missing)));
-    child.on('close', (status) => resolve(status === 0 ? text : ''));
-    child.stdin.on('error', () => {});
-    child.stdin.end(payload);
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(payload);
   });
 }
