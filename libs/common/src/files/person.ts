@@ -35,13 +35,14 @@ export function personOf(io: Pick<Io, 'pid' | 'uid'>): string {
     // With a terminal of its own sudo is two processes.
     const caller = [...ancestry(pid)].find((each) => !isSudo(each));
     const [uid] = caller === undefined ? [] : uidsOf(caller);
-    return nameOf(uid ?? 0);
+    return userName(uid ?? 0);
   }
   const login = Number(orElse(() => readFileSync('/proc/self/loginuid', 'latin1').trim(), UNSET));
-  return login === UNSET || Number.isNaN(login) ? loginName(io) : nameOf(login);
+  return login === UNSET || Number.isNaN(login) ? loginName(io) : userName(login);
 }
 
-function nameOf(uid: number): string {
+/** The name of a user; its digits if it has none. */
+export function userName(uid: number): string {
   const passwd = orElse(() => readFileSync('/etc/passwd', 'utf8'), '');
   const line = passwd.split('\n').find((each) => each.split(':')[2] === String(uid));
   return line?.split(':')[0] ?? lookedUp(uid) ?? String(uid);

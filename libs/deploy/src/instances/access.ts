@@ -7,6 +7,7 @@ import { chmodSync, fstatSync } from 'node:fs';
 import { socketIn } from '@runner/common/apps/slots';
 import { readConfig } from '@runner/common/config/file';
 import { pick } from '@runner/common/config/settings';
+import { userName } from '@runner/common/files/person';
 import type { Folder } from '@runner/common/files/tree';
 import { closing } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
@@ -16,7 +17,6 @@ import { ask } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
 import type { Target } from './drivers/driver.ts';
 import { proxies } from './proxies.ts';
-import { userName } from './rights.ts';
 
 /** Gives the rights in the slot before the target is started. Throws a StepFailure of stage `start`. */
 export function grantSocket({ paths }: Server, target: Target, slot: Folder): void {

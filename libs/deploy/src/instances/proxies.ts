@@ -3,12 +3,13 @@ import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { liveLink, liveSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
 import type { Traffic } from '@runner/common/deploy-file/instance';
+import { userName } from '@runner/common/files/person';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { allProcesses } from '../run/processes.ts';
 import { nameOf } from './reach.ts';
-import { closedAbove, type Identity, may, userName } from './rights.ts';
+import { closedAbove, type Identity, may } from './rights.ts';
 
 const PROXIES = ['nginx', 'caddy', 'haproxy'];
 

@@ -1,7 +1,6 @@
 /** What a user may do with files, by their modes and access lists. */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { orElse } from '@runner/common/foundation/attempt';
 import { systemCode } from '@runner/common/foundation/failure';
 import { ask } from './drivers/ask.ts';
 
@@ -38,13 +37,6 @@ export function may({ uid, groups }: Identity, path: string, right: number): boo
 /** Whether the access list of a path gives another user or group a right. */
 export function isShared(path: string, right: number): boolean {
   return accessList(path).some(({ rights }) => (rights & right) !== 0);
-}
-
-/** The name of a user; its id if it has none. */
-export function userName(uid: number): string {
-  const lines = orElse(() => readFileSync('/etc/passwd', 'utf8'), '').split('\n');
-  const line = lines.find((each) => each.split(':')[2] === String(uid));
-  return line?.split(':')[0] ?? String(uid);
 }
 
 /** The named users and groups in an access list, with their effective rights as in a mode. */

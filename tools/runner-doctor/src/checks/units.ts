@@ -2,6 +2,7 @@
 import type { AppState } from '@runner/common/apps/state';
 import { findApp, listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { userName } from '@runner/common/files/person';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
@@ -12,7 +13,6 @@ import {
 } from '@runner/deploy/instances/drivers/availability';
 import { leftEnabled } from '@runner/deploy/instances/left-enabled';
 import { proxies, unreadable } from '@runner/deploy/instances/proxies';
-import { userName } from '@runner/deploy/instances/rights';
 import { readRecord, setupApps, setupDrift } from '@runner/deploy/instances/setup-record';
 import { activeFile } from '@runner/deploy/instances/target';
 import { closedReleases, identityOf, unreadSecretsOf } from '@runner/deploy/instances/unit-check';

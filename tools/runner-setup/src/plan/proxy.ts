@@ -1,7 +1,7 @@
 /** Which proxy an app is behind, and as which user it runs. */
+import { userName } from '@runner/common/files/person';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { proxies, unreadable } from '@runner/deploy/instances/proxies';
-import { userName } from '@runner/deploy/instances/rights';
 import { accountOf, ended, isInstalled } from '../app/programs.ts';
 import type { AppNeeds } from './needs.ts';
 
