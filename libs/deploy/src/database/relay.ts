@@ -2,6 +2,7 @@
  * Which tables a migration writes to in MySQL, whose triggers do not see a statement without rows: a relay
  * between the migration and the server reads the statements. The bytes to the server stay as they are.
  */
+import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { type DatabaseAddress, serverOf } from './address.ts';
 
@@ -76,10 +77,7 @@ export async function startRelay(address: DatabaseAddress, production: string) {
       });
     }
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const place = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const url = address.url
     .replace(/^([^:]+:\/\/(?:[^/?#]*@)?)[^/?#@]*/, `$1${place}`)

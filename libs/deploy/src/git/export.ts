@@ -1,9 +1,10 @@
 /** Exporting a commit: `git archive | tar`, the cheapest way without a work tree. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { makeFolder, readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
+import { ended } from '../run/child.ts';
 import { gitEnvironment } from '../run/environment.ts';
 import { cutOff } from '../run/outside.ts';
 import { onMirror } from './repository.ts';
@@ -44,14 +45,6 @@ export async function exportCommit(source: GitSource, commit: string, into: stri
     'git_failed',
     `the commit cannot be exported: ${words.trim().split('\n')[0] ?? ''}`,
   );
-}
-
-/** The status with which a child ends; null after a signal, or if it could not be started. */
-export function ended(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve) => {
-    child.once('error', () => resolve(null));
-    child.once('close', resolve);
-  });
 }
 
 const EVERYTHING = '* -export-ignore -export-subst\n';

@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { lineOf } from '@runner/common/audit/append';
 import type { DeployEvent } from '@runner/common/audit/events';
 import { readConfig } from '@runner/common/config/file';
@@ -14,6 +15,7 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { EXPOSED } from '@runner/common/guards/exposure';
+import { ended } from '../run/child.ts';
 import { notifierEnvironment } from '../run/environment.ts';
 
 /** Longest wait for the chats after a deploy, in milliseconds. */
@@ -74,14 +76,11 @@ export function startNotifier(
     words = (words + chunk.toString('utf8')).slice(-16_384);
   });
   child.stdin?.on('error', () => {});
-  const ended = new Promise<void>((resolve) => {
-    child.once('close', () => resolve());
-    child.once('error', () => resolve());
-  });
+  const closed = ended(child);
   return {
     send: (event) => void child.stdin?.write(lineOf(event)),
     finish: async () => {
-      const lines = await finish(child, ended, () => words);
+      const lines = await finish(child, closed, () => words);
       const asked = choice !== undefined && !['all', 'both', 'own'].includes(choice);
       // Where no chat is configured: of interest only to an app that names a channel.
       return asked ? lines : lines.filter((line) => !line.includes(`${NO_CHANNEL}: ${SET_UP}`));
@@ -91,16 +90,11 @@ export function startNotifier(
 
 async function finish(
   child: ChildProcess,
-  ended: Promise<void>,
+  closed: Promise<unknown>,
   words: () => string,
 ): Promise<string[]> {
   child.stdin?.end();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), PATIENCE);
-  });
-  const outcome = await Promise.race([ended, late]);
-  clearTimeout(timer);
+  const outcome = await Promise.race([closed, sleep(PATIENCE, 'late', { ref: false })]);
   const lines = words()
     .split('\n')
     // The deploy itself has printed that already.

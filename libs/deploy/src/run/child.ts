@@ -3,6 +3,7 @@
  * Output goes to a file, never through a pipe: a daemon that kept the pipe open would block the
  * deploy for ever.
  */
+import type { ChildProcess } from 'node:child_process';
 import { type Spawned, spawnDetached } from './inside.ts';
 import { endWithVariable, STEP, signal } from './processes.ts';
 
@@ -93,6 +94,14 @@ export function runChild(spec: ChildSpec): Promise<ProcessExit> {
     });
     child.once('exit', (code, signal) => void finish(code, signal));
     if (spec.signal.aborted) stop();
+  });
+}
+
+/** The status with which a child ends; null after a signal, or if it could not be started. */
+export function ended(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(null));
+    child.once('close', resolve);
   });
 }
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import { ended } from '@runner/deploy/git/export';
+import { ended } from '@runner/deploy/run/child';
 import { gitEnvironment } from '@runner/deploy/run/environment';
 import { cutOff } from '@runner/deploy/run/outside';
 

@@ -1,5 +1,6 @@
 /** Asking a supervisor, with a time limit. */
 import { spawnSync } from 'node:child_process';
+import { ended } from '../../run/child.ts';
 import { spawnCutOff, startCutOff } from '../../run/outside.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
 import type { InstanceStatus, SupervisorAnswer, SupervisorQuestion } from './driver.ts';
@@ -81,7 +82,7 @@ export async function askAll(
 }
 
 /** What a client printed; undefined if it failed, or did not answer in time. */
-function outputOf(
+async function outputOf(
   { program, args, env, cwd = '/', confinement }: SupervisorQuestion,
   subjects: readonly string[],
   timeout: number,
@@ -101,12 +102,7 @@ function outputOf(
     if (size > ANSWER_MAX) giveUp();
     else chunks.push(chunk);
   });
-  return new Promise((resolve) => {
-    const end = (code: number | null) => {
-      clearTimeout(timer);
-      resolve(code === 0 ? Buffer.concat(chunks).toString('utf8') : undefined);
-    };
-    child.once('error', () => end(null));
-    child.once('close', end);
-  });
+  const status = await ended(child);
+  clearTimeout(timer);
+  return status === 0 ? Buffer.concat(chunks).toString('utf8') : undefined;
 }
