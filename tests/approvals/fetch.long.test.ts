@@ -20,8 +20,7 @@ const fetch = async ({ root }: World) =>
 /** A world whose next commit needs an approval. */
 const asking = (body: (world: World) => Promise<void>) =>
   inWorld(async (world) => {
-    await world.push('v1');
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v1');
     appendFileSync(join(world.root, 'config.yml'), RULE);
     await world.push('v2');
     await body(world);
@@ -185,8 +184,7 @@ test('an approved rollback waits for what the app is busy with; a refused one is
   inWorld(async (world) => {
     const { root } = world;
     for (const version of ['v1', 'v2']) {
-      await world.push(version);
-      assert.is((await world.deploy()).status, 0);
+      await world.launch(version);
     }
     appendFileSync(
       join(root, 'config.yml'),

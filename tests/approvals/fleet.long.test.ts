@@ -12,8 +12,7 @@ const test = suite('approvals in a fleet');
 test('an order waits for an approval, which another order gives, if config.yml lists its signer', () =>
   inWorld(async (world) => {
     const { root } = world;
-    await world.push('v1');
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v1');
     const operator = await makeOperator();
     await operator.enrol('web1', root);
     const rule = (by: string) => `require_approval: { shop: { deploy: 1, by: [${by}] } }\n`;

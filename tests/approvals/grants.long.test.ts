@@ -12,8 +12,7 @@ const test = suite('grants');
 test('a grant plans what it may, needs an approval, and gives none', () =>
   inWorld(async (world) => {
     const { root } = world;
-    await world.push('v1');
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v1');
     const etc = temporaryFolder('etc');
     const as = (grant: string) => ({ root, env: { RUNNER_ETC: etc, RUNNER_GRANT: grant } });
     const admin = { root, env: { RUNNER_ETC: etc } };

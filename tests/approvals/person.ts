@@ -10,8 +10,7 @@ import { inWorld, type World } from '../deploys/world.ts';
 /** A world with a plan that needs approvals. */
 export const planned = (rule: string, body: (world: World, id: string) => Promise<void>) =>
   inWorld(async (world) => {
-    await world.push('v1');
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v1');
     const config = join(world.root, 'config.yml');
     appendFileSync(
       config,

@@ -17,8 +17,7 @@ const json = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? '{}'
 test('a deploy that needs an approval is refused, planned, approved, and applied once', () =>
   inWorld(async (world) => {
     const { root } = world;
-    await world.push('v1');
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v1');
     requireApproval(world, '{ deploy: 1, by: [root] }');
     await world.push('v2');
     const refused = await world.deploy();
@@ -60,8 +59,7 @@ test('a deploy that needs an approval is refused, planned, approved, and applied
 test('a plan that the next fetch does not wait for is not what comes next, nor ready once a rule asks for more', () =>
   inWorld(async (world) => {
     const { root } = world;
-    await world.push('v1');
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v1');
     await world.push('v2');
     const { id } = json((await run('runner-plan', ['deploy', 'shop', '--json'], { root })).stdout);
     const status = async () =>

@@ -56,9 +56,7 @@ test('a restore that was committed, but whose answer was lost, is undone with al
   const ship = async (version: string, name: string, sql: string) => {
     files[`migrations/${name}`] = sql;
     const deploy = deployFile(world.port, 'migrate: { run: node migrate.js, backup: auto }\n');
-    await world.push(version, { deploy, files });
-    const done = await world.deploy();
-    assert.is(done.status, 0, done.stderr);
+    await world.launch(version, { deploy, files });
   };
   const columns = () =>
     databases.sql(

@@ -95,13 +95,9 @@ test('that an instance uses another database, which is not migrated, is printed'
 migrate: sh migrate.sh
 `;
   const files = { 'migrate.sh': TOOL, 'migrations/001.sql': 'create table extra(id int);' };
-  await world.push('v1', { deploy: file(database), files });
-  const same = await world.deploy();
-  assert.is(same.status, 0, same.stderr);
+  const same = await world.launch('v1', { deploy: file(database), files });
   assert.not.match(same.stderr, /only the database/);
-  await world.push('v2', { deploy: file(other), files });
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
+  const done = await world.launch('v2', { deploy: file(other), files });
   assert.match(
     done.stderr,
     /only the database of one is migrated: DATABASE_URL of two leads to another; make it an app of its own\n/,

@@ -147,9 +147,7 @@ test('a contract runs once, when no version from before is kept', async ({ world
     const deploy = deployFile(world.port, `keep: 2\nmigrate: { run: sh migrate.sh${with_} }\n`);
     const of = deploy.replace('env: { ', `env: { DATABASE_URL: "sqlite:${database}", `);
     const files = { 'migrate.sh': TOOL, 'migrations/000.sql': 'select 1;\n' };
-    await world.push(version, { deploy: of, files });
-    const done = await world.deploy();
-    assert.is(done.status, 0, done.stderr);
+    const done = await world.launch(version, { deploy: of, files });
     return done.stderr;
   };
   const columns = () => sql(database, "select group_concat(name) from pragma_table_info('orders')");

@@ -121,8 +121,7 @@ EMPTY=
     (await env(world, ['list', 'shop'])).stdout,
     /^NAME .*\nB_KEY .*\nC_KEY .*\nEMPTY .*\n$/,
   );
-  await world.push('v1');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1');
   const early = await env(world, ['set', 'shop', 'E', '--instance', 'wbe', '--file', '-'], 'x');
   assert.match(early.stderr, /'shop' has no instance 'wbe' yet; it has: default\n/);
   const refused: [string[], string, RegExp][] = [
@@ -157,8 +156,7 @@ test('an automatic rollback restores the values that ran, one by hand uses those
 }) => {
   const set = (value: string) => env(world, ['set', 'shop', 'MODE', '--file', '-'], value);
   await set('one');
-  await world.push('v1', { deploy: dumping(world.port) });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: dumping(world.port) });
   await set('two');
   const bad = dumping(world.port, 'hooks: { pre_switch: "true" }\n').replace(
     'within: 60s',
@@ -167,8 +165,7 @@ test('an automatic rollback restores the values that ran, one by hand uses those
   await world.push('v2', { health: 500, deploy: bad });
   assert.is((await world.deploy()).status, 1);
   assert.is(environment(world, 'app').get('MODE'), 'one');
-  await world.push('v3', { deploy: dumping(world.port) });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v3', { deploy: dumping(world.port) });
   assert.is(environment(world, 'app').get('MODE'), 'two');
   await set('three');
   const rekeyed = await run('runner-tokens', ['rekey'], { root: world.root });

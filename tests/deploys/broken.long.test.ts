@@ -34,8 +34,7 @@ async function shown(world: World): Promise<Shown> {
 
 /** v1 runs, v2 is not healthy, and v1 does not start any more: status 3. Returns what repairs v1. */
 async function breakShop(world: World): Promise<() => void> {
-  await world.push('v1');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1');
   const release = join(world.root, 'apps/shop/instances/default', world.current() ?? '');
   renameSync(join(release, 'server.js'), join(release, 'server.away'));
   await world.push('v2', { deploy: impatient(world.port), health: 503 });
@@ -80,8 +79,7 @@ test('after a failed rollback status and list say so, and rollback starts what s
 
 test('a deploy that succeeds ends it as well', async ({ world }) => {
   await breakShop(world);
-  await world.push('v3');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v3');
   const after = await shown(world);
   assert.equal([after.state, after.instances[0]?.broken], ['ok', null]);
 });
@@ -122,9 +120,7 @@ test('a process that has ended is reported; rollback --to its version, or its co
 
 test('after a rollback status says since when the version is active again', async ({ world }) => {
   for (const version of ['v1', 'v2']) {
-    await world.push(version);
-    const done = await world.deploy();
-    assert.is(done.status, 0, done.stderr);
+    await world.launch(version);
   }
   const [before] = (await shown(world)).instances;
   assert.is(before?.active_since, before?.current?.deployed_at);
@@ -140,10 +136,8 @@ test('after a rollback status says since when the version is active again', asyn
 
 test('an instance without an earlier version stays, and the others go back', async ({ world }) => {
   const two = `instances: { eu: {}, us: {} }`;
-  await world.push('v1', { deploy: 'instances: { eu: {} }' });
-  assert.is((await world.deploy()).status, 0);
-  await world.push('v2', { deploy: two });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: 'instances: { eu: {} }' });
+  await world.launch('v2', { deploy: two });
   const done = await rollback(world);
   assert.equal(
     [done.status, done.stderr.split('\n')[0]],

@@ -81,8 +81,7 @@ test('a side branch, a force push and a host that sends files with commits: neve
 }) => {
   const { git } = world;
   for (let each = 0; each < 60; each += 1) await commit(world, `old ${each}`);
-  await world.push('v1', { deploy: '' });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: '' });
   await git.commit('acme/shop', { file: 'x', '.deploy.yml': '' }, 'A new beginning', {
     force: true,
   });
@@ -95,8 +94,7 @@ test('a failure names the changes that its start named, also after a kill and by
   world,
 }) => {
   const { root } = world;
-  await world.push('v1', { deploy: '' });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: '' });
   await commit(world, 'First of two');
   await world.push('v2', { deploy: 'build: exit 1' });
   assert.is((await world.deploy()).status, 1);
@@ -131,9 +129,7 @@ test('a failure names the changes that its start named, also after a kill and by
 test('a host that sends files with the commits gets the newest subject, and nothing more is kept', async () => {
   const world = await makeWorld({ old: true });
   for (const version of ['v1', 'v2', 'v3']) {
-    await world.push(version, { deploy: '' });
-    const deployed = await world.deploy();
-    assert.is(deployed.status, 0, deployed.stderr);
+    await world.launch(version, { deploy: '' });
   }
   const found = world
     .events()

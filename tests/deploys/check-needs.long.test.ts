@@ -67,9 +67,7 @@ test('health.url expands $NAME like a shell, and an invalid address is reported 
   world,
 }) => {
   const braces = deployFile(world.port);
-  await world.push('v1', { deploy: braces.replace('${PORT}', '$PORT') });
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
+  await world.launch('v1', { deploy: braces.replace('${PORT}', '$PORT') });
   await world.push('v2', { deploy: braces.replace('${PORT}', '$PROT') });
   const wrong = await world.deploy(['--check']);
   assert.match(

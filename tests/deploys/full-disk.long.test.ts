@@ -17,8 +17,7 @@ test('what is stopped starts although its state cannot be written, with traffic 
   for (const [at, page] of pages.entries()) {
     const version = `v${at}`;
     const file = { deploy: trafficFile(), files: trafficFiles(version) };
-    await world.push(version, at === 0 ? {} : file);
-    assert.is((await world.deploy()).status, 0);
+    await world.launch(version, at === 0 ? {} : file);
     assert.is((await run('runner-stop', ['shop'], { root: world.root })).status, 0);
     const state = readFileSync(join(world.root, 'state/shop.json'));
     const disk = smallDisk(join(world.root, 'state'), '16k');

@@ -31,8 +31,7 @@ test('killed right after its failure was recorded, the cause is reported once an
   });
   const killed = await world.deploy([], killedAfter(recorded('DeployFailure')));
   assert.is(killed.signal, 'SIGKILL');
-  await world.push('v2');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v2');
   assert.equal(world.kinds(), ['DeployStarted', 'DeployFailure', 'DeployStarted', 'DeploySuccess']);
   const why = await run('runner-debug', ['last-error', 'shop'], { root: world.root });
   assert.match(why.stdout, /the real cause/);
@@ -42,8 +41,7 @@ test('an instance that cannot be switched brings back those that were, and the f
   world,
 }) => {
   const instances = 'instances: { a: {}, b: {} }\n';
-  await world.push('v1', { deploy: instances });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: instances });
   await world.push('v2', { deploy: instances });
   // A folder in the place of the temporary link: also root cannot unlink it.
   const blocked = join(world.root, 'apps/shop/instances/b/.current.tmp');
@@ -64,8 +62,7 @@ test('files with export attributes are deployed as committed', async ({ world })
     '.gitattributes': 'VERSION export-ignore\nid export-subst\n',
     id: '$Format:%H$\n',
   };
-  await world.push('v1', { files });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { files });
   const current = join(world.root, 'apps/shop/instances/default/current');
   assert.is(readFileSync(join(current, 'VERSION'), 'utf8'), 'v1\n');
   assert.is(readFileSync(join(current, 'id'), 'utf8'), '$Format:%H$\n');
@@ -74,14 +71,11 @@ test('files with export attributes are deployed as committed', async ({ world })
 test('an instance missing from the commit is stopped and forgotten, and the output says so', async ({
   world,
 }) => {
-  await world.push('v1', { deploy: deployFile(world.port).replace('default:', 'old:') });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: deployFile(world.port).replace('default:', 'old:') });
   await world.push('v2', { deploy: 'instances: { new: {} }\nbuild: exit 1\n' });
   const failed = await world.deploy();
   assert.match(failed.stdout, /v1 is active\.\n$/);
-  await world.push('v3', { deploy: 'instances: { new: {} }\n' });
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
+  const done = await world.launch('v3', { deploy: 'instances: { new: {} }\n' });
   assert.match(done.stderr, /the instance old is no longer in \.deploy\.yml: it was stopped/);
   assert.is(await world.page(), null);
   assert.equal(Object.keys(world.state().instances as object), ['new']);

@@ -22,8 +22,7 @@ const instances = (world: World) => world.state().instances as States;
 test('only that instance is deployed, with its own environment; the others stay as they are', async ({
   world,
 }) => {
-  await world.push('v1', { deploy: TWO });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: TWO });
   await world.push('v2', { deploy: `${TWO}build: echo $AT > where\n` });
   const done = await world.deploy(['--instance', 'us', '--json']);
   assert.is(done.status, 0, done.stderr);

@@ -98,9 +98,7 @@ test('the start command of a killed deploy is ended before the next one starts',
   await until(() => existsSync(pid) && readFileSync(pid, 'utf8').trim() !== '', killed.stderr);
   process.kill(killed.pid, 'SIGKILL');
   await killed.done.catch(() => {});
-  await world.push('v3', { deploy: `start: { type: command, run: "${serve}" }\n` });
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
+  await world.launch('v3', { deploy: `start: { type: command, run: "${serve}" }\n` });
   assert.is(readFileSync(served, 'utf8'), 'v3\n');
   assert.not.ok(isAlive(Number(readFileSync(pid, 'utf8'))), 'the start command goes on');
 });
@@ -115,9 +113,7 @@ test('the start command of a killed restart is ended before the app is started a
   const pause = join(world.root, 'apps/shop/instances/default/shared/pause');
   mkdirSync(dirname(pause), { recursive: true });
   writeFileSync(pause, '0');
-  await world.push('v1', { deploy });
-  const first = await world.deploy();
-  assert.is(first.status, 0, first.stderr);
+  await world.launch('v1', { deploy });
   writeFileSync(pause, '3');
   rmSync(at);
   const killed = start('runner-restart', ['shop'], { root: world.root });

@@ -18,10 +18,9 @@ import { worldSuite } from './world.ts';
 const test = worldSuite('the life of an app');
 
 test('stopping a stopped app changes and records nothing', async ({ world }) => {
-  await world.push('v1', {
+  await world.launch('v1', {
     deploy: 'instances: { default: {}, web: {} }\nstart: { type: process, run: exec sleep 300 }\n',
   });
-  assert.is((await world.deploy()).status, 0);
   const stop = (...args: string[]) => type(world, 'stop', 'shop', ...args);
   assert.is((await stop('--instance', 'default', '--reason', 'moving')).status, 0);
   const { stdout } = await stop();
@@ -48,8 +47,7 @@ test('an interrupted stop or start is remembered, a failed start is not', async 
   writeFileSync(step, `${wait}; [ ! -e ${shellWord(bad)} ]\n`);
   const line = JSON.stringify(`sh ${shellWord(step)}`);
   writeFileSync(gate, '');
-  await world.push('v1', { deploy: `start: { type: command, run: ${line} }\nstop: ${line}\n` });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: `start: { type: command, run: ${line} }\nstop: ${line}\n` });
   const interrupted = async (tool: string, args: string[], signal: NodeJS.Signals) => {
     for (const file of [gate, going]) rmSync(file);
     const running = start(`runner-${tool}`, ['shop', ...args], { root: world.root });
@@ -78,8 +76,7 @@ test('an interrupted stop or start is remembered, a failed start is not', async 
 test('a new secret is applied at once with --restart; without the master key an app can be stopped', async ({
   world,
 }) => {
-  await world.push('v1');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1');
   const options = { root: world.root, stdin: 'x' };
   const set = await run(
     'runner-env',
@@ -109,8 +106,7 @@ test('a paused app waits for resume; by hand it needs --force, a rollback nothin
   world,
 }) => {
   for (const version of ['v1', 'v2']) {
-    await world.push(version);
-    assert.is((await world.deploy()).status, 0);
+    await world.launch(version);
   }
   const paused = await type(world, 'pause', 'shop', '--for', '4h', '--reason', 'sale', '--json');
   assert.is(JSON.parse(paused.stdout).paused.reason, 'sale');
@@ -137,8 +133,7 @@ test('a paused app waits for resume; by hand it needs --force, a rollback nothin
 });
 
 test('outside its deploy windows a version waits, and this is reported once', async ({ world }) => {
-  await world.push('v1');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1');
   const today = new Date().toISOString().slice(0, 10);
   appendFileSync(
     join(world.root, 'config.yml'),
@@ -177,8 +172,7 @@ test('outside its deploy windows a version waits, and this is reported once', as
 });
 
 test('start --boot starts the apps that a reboot ended', async ({ world }) => {
-  await world.push('v1');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1');
   const pidFile = join(world.root, 'apps/shop/instances/default/run/pid.json');
   process.kill(-JSON.parse(readFileSync(pidFile, 'utf8')).pid, 'SIGKILL');
   const booted = await type(world, 'start', '--boot', '--json');

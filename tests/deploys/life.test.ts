@@ -8,8 +8,7 @@ import { deployFile, worldSuite } from './world.ts';
 const test = worldSuite('the life of an app');
 
 test('stop is remembered until start or deploy, and recorded with its user', async ({ world }) => {
-  await world.push('v1');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1');
   const stopped = await type(world, 'stop', 'shop', '--reason', 'moving the database', '--json');
   assert.is(stopped.status, 0, stopped.stderr);
   assert.is(JSON.parse(stopped.stdout).result, 'stopped');
@@ -48,8 +47,7 @@ test('stop is remembered until start or deploy, and recorded with its user', asy
     (await world.deploy(['--json'])).stdout.trim().split('\n').at(-1) ?? '',
   );
   assert.equal([active_version, isStopped], ['v1', true]);
-  await world.push('v4');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v4');
   assert.is((await stateOf(world)).state, 'ok');
   assert.is((await type(world, 'stop', 'shop', '--instance', 'web')).status, 1);
   assert.is((await type(world, 'audit', 'verify')).status, 0);

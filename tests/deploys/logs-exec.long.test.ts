@@ -29,9 +29,7 @@ test.before.each(async (context) => {
   const chatty =
     'i=0; while [ $i -lt 150 ]; do i=$((i+1)); echo "line $i $KEY"; done; exec node server.js >/dev/null';
   const deploy = deployFile(world.port).replace('exec node server.js', JSON.stringify(chatty));
-  await world.push('v1', { deploy });
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
+  await world.launch('v1', { deploy });
 });
 test.after.each(async ({ world }) => {
   await world.close();
@@ -124,12 +122,10 @@ test('logs of type command shows what the key logs prints', async ({ world }) =>
   const file = '"$RUNNER_SHARED/out"';
   const logs = `mkdir -p $RUNNER_SHARED; echo "since \${RUNNER_SINCE:-ever} $KEY" >> ${file}; tail -n $RUNNER_LINES \${RUNNER_FOLLOW:+-F} ${file}`;
   const command = 'start: { type: command, run: "true" }\nstop: "true"\n';
-  await world.push('v2', { deploy: command });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v2', { deploy: command });
   const none = await run('runner-logs', ['shop'], { root });
   assert.match(none.stderr, /where 'shop' \(start\.type command\) prints to: add the key logs/);
-  await world.push('v3', { deploy: `${command}logs: ${JSON.stringify(logs)}\n` });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v3', { deploy: `${command}logs: ${JSON.stringify(logs)}\n` });
   const shown = await run('runner-logs', ['shop', '--since', '2026-05-04T00:00Z'], { root });
   assert.equal([shown.status, shown.stdout], [0, 'since 2026-05-04T00:00:00.000Z [REDACTED]\n']);
   const following = start('runner-logs', ['shop', '-f', '-n', '1'], { root });

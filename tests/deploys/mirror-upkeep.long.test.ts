@@ -32,8 +32,7 @@ test('after twenty commits a deploy drops unneeded ones and keeps recent ones', 
   };
   const fetched = () => readFileSync(join(mirror, 'shallow'), 'utf8').trim().split('\n');
   try {
-    await world.push('v1', { deploy: 'keep: 2\n' });
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v1', { deploy: 'keep: 2\n' });
     const [first = ''] = fetched();
     // As seventeen more deploys leave it, some hours ago.
     const earlier = Array.from({ length: 17 }, (_, index) => commit(`earlier ${index}`));
@@ -42,8 +41,7 @@ test('after twenty commits a deploy drops unneeded ones and keeps recent ones', 
     for (const name of readdirSync(join(mirror, 'objects'), { recursive: true }))
       utimesSync(join(mirror, 'objects', String(name)), ago, ago);
     const fresh = commit('by somebody just now');
-    await world.push('v2', { deploy: 'keep: 2\n' });
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v2', { deploy: 'keep: 2\n' });
     assert.equal(earlier.map(has), Array(17).fill(true), 'nineteen are not too many');
     const third = await world.push('v3', { deploy: 'keep: 2\n' });
     const done = await world.deploy();
@@ -54,8 +52,7 @@ test('after twenty commits a deploy drops unneeded ones and keeps recent ones', 
     git('fsck', '--connectivity-only');
     const back = await world.deploy(['--ref', 'v1']);
     assert.is(back.status, 0, back.stderr);
-    await world.push('v4', { deploy: 'keep: 2\n' });
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v4', { deploy: 'keep: 2\n' });
   } finally {
     await world.close();
   }
@@ -65,14 +62,11 @@ test('lock files that a git left when it was killed do not stop the next deploy'
   const world = await makeWorld();
   const mirror = join(world.root, 'apps/shop/repo.git');
   try {
-    await world.push('v1');
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v1');
     for (const name of ['shallow', 'HEAD', 'config', 'packed-refs', 'refs/runner/head']) {
       writeFileSync(join(mirror, `${name}.lock`), '');
     }
-    await world.push('v2');
-    const done = await world.deploy();
-    assert.is(done.status, 0, done.stderr);
+    await world.launch('v2');
     assert.is(await world.page(), 'v2');
     assert.is(readdirSync(mirror).filter((name) => name.endsWith('.lock')).length, 0);
   } finally {

@@ -29,8 +29,7 @@ test('20 restarts and 5 rotations at 5,000 lines a second: logs -f shows each li
   const world = await makeWorld();
   const { root } = world;
   const deploy = deployFile(world.port).replace('exec node server.js', 'exec node chatty.js');
-  await world.push('v1', { deploy, files: { 'chatty.js': CHATTY } });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy, files: { 'chatty.js': CHATTY } });
   assert.is((await run('runner-stop', ['shop'], { root })).status, 0);
   const following = start('runner-logs', ['shop', '-f', '-n', '0'], { root });
   const counts = new Map<string, number>();

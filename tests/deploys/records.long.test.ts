@@ -45,8 +45,7 @@ test('each instance has its own records, and each event is one message that name
   world,
 }) => {
   const discord = await chatOf(world);
-  await world.push('v1', { deploy: `${TWO}${HALF}` });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: `${TWO}${HALF}` });
   await world.push('v2', { deploy: `${TWO}${HALF}`, files: { bad: '' } });
   assert.is((await world.deploy()).status, 1);
   assert.equal(shown(world.events(), 'domain', 'version'), [
@@ -181,8 +180,7 @@ test('verify finds the missing record of one instance, and accepts the joined re
 test('a kept log has at most 20 MB: its head, its tail, and what was left out', async ({
   world,
 }) => {
-  await world.push('v1', { deploy: 'build: "seq 1 3200000; echo the last line"\n' });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: 'build: "seq 1 3200000; echo the last line"\n' });
   const id = String(world.events()[0]?.deploy_id);
   const text = readFileSync(join(world.root, 'logs/deploys/shop', `${id}.log`), 'utf8');
   assert.ok(text.length <= 20_000_000 && text.length > 18_000_000, String(text.length));

@@ -62,9 +62,7 @@ test('a deploy killed while it builds is reported by the next one, which cleans 
   process.kill(killed.pid, 'SIGKILL');
   await killed.done.catch(() => {});
   assert.is(await world.page(), 'v1');
-  await world.push('v3');
-  const next = await world.deploy();
-  assert.is(next.status, 0, next.stderr);
+  const next = await world.launch('v3');
   assert.match(
     next.stderr,
     /runner deploy: deploy [0-9a-f]{8} was interrupted during build: cleaning up/,
@@ -117,8 +115,7 @@ test('the next command ends the build processes of a killed deploy', async ({ wo
   process.kill(killed.pid, 'SIGKILL');
   await killed.done.catch(() => {});
   assert.ok(existsSync(`/proc/${pid}`));
-  await world.push('v2');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v2');
   await until(() => !isAlive(pid), 'what it built with goes on');
 });
 
@@ -228,12 +225,10 @@ test('shared files survive a new release, and start with the content of the comm
   const deploy = deployFile(world.port, 'shared: [uploads/, .env]');
   mkdirSync(join(world.root, 'apps/shop/instances/default/shared'), { recursive: true });
   writeFileSync(join(world.root, 'apps/shop/instances/default/shared/.env'), 'A=1\n');
-  await world.push('v1', { deploy, files: { 'uploads/first.txt': 'one\n' } });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy, files: { 'uploads/first.txt': 'one\n' } });
   const current = join(world.root, 'apps/shop/instances/default/current');
   writeFileSync(join(current, 'uploads/second.txt'), 'two\n');
-  await world.push('v2', { deploy });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v2', { deploy });
   assert.equal(readdirSync(join(current, 'uploads')).sort(), ['first.txt', 'second.txt']);
   assert.is(readFileSync(join(current, '.env'), 'utf8'), 'A=1\n');
 });
@@ -255,17 +250,14 @@ test('a build that replaces .deploy.yml by a pipe does not block later commands'
   world,
 }) => {
   const build = 'build: "rm .deploy.yml; mkfifo .deploy.yml"\n';
-  await world.push('v1', { deploy: build });
-  assert.is((await world.deploy()).status, 0);
-  await world.push('v2', { deploy: build });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: build });
+  await world.launch('v2', { deploy: build });
   const { status, stderr } = await run('runner-remove', ['shop', '--yes'], { root: world.root });
   assert.is(status, 0, stderr);
 });
 
 test('an app whose kept .deploy.yml is damaged is removed only by --force', async ({ world }) => {
-  await world.push('v1');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1');
   const files = join(world.root, 'apps/shop/files');
   writeFileSync(join(files, readdirSync(files)[0] as string), 'nonsense: [');
   const remove = (...more: string[]) =>
@@ -308,8 +300,7 @@ test('only as many good releases are kept as keep says, and never less than the 
   world,
 }) => {
   for (const version of ['v1', 'v2', 'v3', 'v4']) {
-    await world.push(version, { deploy: deployFile(world.port, 'keep: 2') });
-    assert.is((await world.deploy()).status, 0);
+    await world.launch(version, { deploy: deployFile(world.port, 'keep: 2') });
   }
   const releases = readdirSync(join(world.root, 'apps/shop/releases'));
   assert.is(releases.length, 2);

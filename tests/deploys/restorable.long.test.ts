@@ -12,9 +12,7 @@ const rollback = (world: World, ...args: string[]): Promise<Ended> =>
 
 /** Deploys a version whose build removes `.deploy.yml`. */
 async function deploySlim(world: World, version: string): Promise<void> {
-  await world.push(version, { deploy: deployFile(world.port, 'build: rm .deploy.yml\n') });
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
+  await world.launch(version, { deploy: deployFile(world.port, 'build: rm .deploy.yml\n') });
 }
 
 test('a release without .deploy.yml answers again after the next deploy failed', async ({
@@ -44,8 +42,7 @@ test('runner remove stops it', async ({ world }) => {
 test('.deploy.yml is kept byte for byte as long as its release', async ({ world }) => {
   const text = deployFile(world.port, 'keep: 2\n# é\n');
   for (const version of ['v1', 'v2', 'v3']) {
-    await world.push(version, { deploy: text });
-    assert.is((await world.deploy()).status, 0);
+    await world.launch(version, { deploy: text });
   }
   const app = join(world.root, 'apps/shop');
   const files = readdirSync(join(app, 'files'))
@@ -63,8 +60,7 @@ test('.deploy.yml is kept byte for byte as long as its release', async ({ world 
 test('a release of an older runner is read from its folder, or from the mirror', async ({
   world,
 }) => {
-  await world.push('v1');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1');
   const app = join(world.root, 'apps/shop');
   await deploySlim(world, 'v2');
   rmSync(join(app, 'files'), { recursive: true });
@@ -77,8 +73,7 @@ test('a release of an older runner is read from its folder, or from the mirror',
 test('a previous version that is gone makes the rollback fail, and the app broken', async ({
   world,
 }) => {
-  await world.push('v1');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1');
   await world.push('v2', {
     deploy: impatient(world.port, `build: rm -rf ${shellWord(world.root)}/apps/shop/releases/2*\n`),
     health: 503,

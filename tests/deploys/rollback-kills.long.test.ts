@@ -88,8 +88,7 @@ test('killed between two instances, both match the state', async () => {
   const { world } = stage;
   const two = 'instances: { eu: {}, us: {} }\nstart: { type: command, run: "true" }\n';
   for (const version of ['v1', 'v2']) {
-    await world.push(version, { deploy: two });
-    assert.is((await world.deploy()).status, 0);
+    await world.launch(version, { deploy: two });
   }
   await world.git.deleteBranch('acme/shop', 'main');
   const killed = await rollback(stage, killedAfter(switched(2)));
@@ -142,8 +141,7 @@ if (IS_WHOLE) {
         'exec node server.js',
         version === 'v1b' ? run_ : 'exec node server.js',
       );
-      await world.push(version, { deploy });
-      assert.is((await world.deploy()).status, 0);
+      await world.launch(version, { deploy });
     }
     await world.git.deleteBranch('acme/shop', 'main');
     const { writeFileSync } = await import('node:fs');
@@ -163,8 +161,7 @@ if (IS_WHOLE) {
     const stage = await makeStage('first');
     const { world } = stage;
     for (const version of ['v1', 'v2']) {
-      await world.push(version, { deploy: 'instances: { eu: {}, us: {} }\n' });
-      assert.is((await world.deploy()).status, 0);
+      await world.launch(version, { deploy: 'instances: { eu: {}, us: {} }\n' });
     }
     await world.git.deleteBranch('acme/shop', 'main');
     await rollback(stage, killedAfter(recorded('RollbackSuccess')));

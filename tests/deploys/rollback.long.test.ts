@@ -15,9 +15,7 @@ type Instances = Record<'default', { current: Deployed; previous: Deployed[] }>;
 
 async function deployAll(world: World, ...versions: string[]): Promise<void> {
   for (const version of versions) {
-    await world.push(version);
-    const done = await world.deploy();
-    assert.is(done.status, 0, done.stderr);
+    await world.launch(version);
   }
 }
 
@@ -196,8 +194,7 @@ test('duplicate releases of one commit from an older runner are skipped', async 
 test('two commits of one version are distinguished by commit', async ({ world }) => {
   await deployAll(world, 'v1');
   const old = String(world.state().head).slice(0, 12);
-  await world.push('v1', { files: { 'moved.txt': 'the tag was moved\n' } });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { files: { 'moved.txt': 'the tag was moved\n' } });
   const head = String(world.state().head).slice(0, 12);
   const status = await run('runner-status', ['shop', '--offline'], { root: world.root });
   assert.match(status.stdout, `kept: v1 (${old})`);
@@ -278,10 +275,9 @@ test('a process started by another type is stopped, on rollback and on deploy', 
 }) => {
   await deployAll(world, 'v1');
   const trace = join(world.root, 'trace');
-  await world.push('v2', {
+  await world.launch('v2', {
     deploy: `start: { type: command, run: "echo start >> '${trace}'" }\nstop: echo stop >> '${trace}'\n`,
   });
-  assert.is((await world.deploy()).status, 0);
   const back = await rollback(world);
   assert.is(back.status, 0, back.stderr);
   assert.is(readFileSync(trace, 'utf8'), 'start\nstop\n');

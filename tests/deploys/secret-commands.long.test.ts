@@ -64,8 +64,7 @@ test('a token in a failing command, an answer or a commit is shown and kept nowh
 test('a process that cannot be stopped is reported without the token in its command', async () => {
   const world = await makeWorld({ token: ODD });
   const deploy = `start: { type: command, run: "true" }\nstop: ": ${ODD}; exit 4"\n`;
-  await world.push('v1', { deploy });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy });
   for (const format of [[], ['--json']]) {
     const { stdout, stderr } = await run('runner-remove', ['shop', '--yes', ...format], {
       root: world.root,

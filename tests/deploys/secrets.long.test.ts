@@ -133,8 +133,7 @@ test('a deploy log holds no control characters; debug log --raw shows what the b
   world,
 }) => {
   const title = "printf '\\033[31mred\\033[0m\\a \\342\\200\\256back\\r\\n'";
-  await world.push('v1', { deploy: `build: ${JSON.stringify(`${title} # \u202e`)}\n` });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: `build: ${JSON.stringify(`${title} # \u202e`)}\n` });
   const id = String(world.events().at(-1)?.deploy_id);
   const kept = readFileSync(join(world.root, 'logs/deploys/shop', `${id}.log`), 'utf8');
   assert.not.match(kept, /[^\t\n -\u007e\u2400-\u2421]/);
@@ -312,8 +311,7 @@ test('on a full disk the deploy fails with a sentence, and the version before st
     process.stdout.write('skipped: only root can mount a small tmpfs\n');
     return;
   }
-  await world.push('v1');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1');
   const releases = join(world.root, 'apps/shop/releases');
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', releases]);
   if (mounted.status !== 0) {

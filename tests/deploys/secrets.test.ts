@@ -22,9 +22,7 @@ test('during a deploy the token is in no argument and no environment of any proc
 });
 
 test('a build inherits no descriptor of the runner, so no lock and no token', async ({ world }) => {
-  await world.push('v1', { deploy: deployFile(world.port, 'build: "ls /proc/self/fd > fds"') });
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
+  await world.launch('v1', { deploy: deployFile(world.port, 'build: "ls /proc/self/fd > fds"') });
   const { stdout } = spawnSync(
     'cat',
     [join(world.root, 'apps/shop/instances/default/current/fds')],
@@ -51,8 +49,7 @@ test('a value that was replaced or unset stays redacted in what the app printed 
   const set = (value: string) => env(['set', 'shop', 'SESSION_KEY', '--file', '-'], value);
   assert.is((await set('s3cretvalue99999')).status, 0);
   const prints = deployFile(port).replace('exec node', 'echo "key=$SESSION_KEY"; exec node');
-  await world.push('v1', { deploy: prints });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: prints });
   for (const change of [
     () => set('s3cretvalue77777'),
     () => env(['unset', 'shop', 'SESSION_KEY']),

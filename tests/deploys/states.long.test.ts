@@ -129,11 +129,9 @@ test('an app started by a command is down when nothing listens on the port of it
   world,
 }) => {
   const server = createServer().listen(world.port, '127.0.0.1');
-  await world.push('v1', {
+  await world.launch('v1', {
     deploy: `start: { type: command, run: "true" }\nhealth: { tcp: "127.0.0.1:\${PORT}", interval: 50ms }\ninstances: { default: { env: { PORT: "${world.port}" } } }\n`,
   });
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
   assert.equal(await said(world), OK);
   await new Promise((resolve) => server.close(resolve));
   assert.is((await said(world)).list, 'down');

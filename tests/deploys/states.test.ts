@@ -39,8 +39,7 @@ test('status --check names an app that has only failed so far, and none that sti
   const first = await check();
   assert.equal([first.status, first.stderr], [1, '']);
   assert.match(first.stdout, /^shop: failing: 1 of 3 attempts used; /);
-  await world.push('v2', { deploy: '' });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v2', { deploy: '' });
   await world.push('v3', { deploy: 'build: exit 1\n' });
   assert.is((await world.deploy()).status, 1);
   assert.is((await check()).status, 0);

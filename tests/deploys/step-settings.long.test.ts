@@ -29,9 +29,7 @@ test('a build that prints without end reaches its time limit', async ({ world })
 
 test('a build that makes a hole in its output ends like any other', async ({ world }) => {
   const holes = 'echo first; truncate -s 300G /proc/self/fd/1; echo last';
-  await world.push('v1', { deploy: `build: '${holes}'\n` });
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
+  await world.launch('v1', { deploy: `build: '${holes}'\n` });
   const { deploy_id: id } = world.events().at(-1) ?? {};
   const log = readFileSync(join(world.root, `logs/deploys/shop/${id}.log`), 'utf8');
   assert.match(log, /\d+ bytes left out …/);
@@ -49,19 +47,15 @@ test('start.stop_timeout is how long an app has to end', async ({ world }) => {
   const stubborn = deployFile(world.port)
     .replace('exec node server.js', "trap '' TERM; while :; do node server.js; sleep 1; done")
     .replace('type: process', 'type: process, stop_timeout: 200ms');
-  await world.push('v1', { deploy: stubborn });
-  assert.is((await world.deploy()).status, 0);
-  await world.push('v2');
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
+  await world.launch('v1', { deploy: stubborn });
+  const done = await world.launch('v2');
   assert.is(await world.page(), 'v2');
   assert.ok(done.ms < 9_000, `${done.ms} ms`);
 });
 
 test('start.stop_timeout is the time limit of stop', async ({ world }) => {
   const start = 'start: { type: command, run: "true", stop_timeout: 1s }\nstop: sleep 300\n';
-  await world.push('v1', { deploy: start });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: start });
   await world.push('v2', { deploy: '{}\n' });
   const done = await world.deploy();
   assert.match(done.stdout + done.stderr, /`sleep 300` ran out of time \(1 s\)/);
@@ -89,16 +83,14 @@ test('start, stop and health commands get the id of their deploy', async ({ worl
   const trace = join(world.root, 'trace');
   const say = (what: string) =>
     `echo ${what} $RUNNER_APP $RUNNER_INSTANCE $RUNNER_DEPLOY_ID >> '${trace}'`;
-  await world.push('v1', {
+  await world.launch('v1', {
     deploy: `start: { type: command, run: "${say('start')}" }
 stop: "${say('stop')}"
 health: { cmd: "${say('health')}" }
 `,
   });
-  assert.is((await world.deploy()).status, 0);
   const first = String(world.events()[0]?.deploy_id);
-  await world.push('v2', { deploy: '{}\n' });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v2', { deploy: '{}\n' });
   const second = String(world.events().at(-1)?.deploy_id);
   assert.ok(existsSync(trace));
   assert.is(

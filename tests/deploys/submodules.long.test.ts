@@ -62,8 +62,7 @@ test('submodules on the same host are fetched with the token, nested ones too, b
   assert.equal(findBytes(world.root, TOKEN), []);
   // What is in a mirror already is not fetched again.
   const before = world.git.requests.length;
-  await world.push('v2', { deploy: 'keep: 2\n' });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v2', { deploy: 'keep: 2\n' });
   const asked = world.git.requests.slice(before).map(({ path }) => path);
   assert.not.ok(asked.some((path) => path.includes('lib')));
   assert.is(readFileSync(at(world, 'vendor/c/lib.txt'), 'utf8'), 'lib\n');
@@ -178,7 +177,7 @@ test('a pointer to Git LFS is refused with the name of its file', async ({ world
 });
 
 test('a filter of Git LFS without any pointer is nothing to refuse', async ({ world }) => {
-  await world.push('v1', {
+  await world.launch('v1', {
     deploy: 'keep: 2\n',
     files: {
       '.gitattributes': '*.psd filter=lfs diff=lfs merge=lfs -text\n',
@@ -186,8 +185,6 @@ test('a filter of Git LFS without any pointer is nothing to refuse', async ({ wo
       'logo.psd': 'the file itself\n',
     },
   });
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
   assert.ok(statSync(at(world, 'logo.psd')).isFile());
 });
 

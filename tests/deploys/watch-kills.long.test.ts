@@ -28,9 +28,7 @@ require('http').createServer((request, response) => {
 
 async function ship(world: World, version: string, isBad: boolean) {
   const deploy = deployFile(world.port, 'watch: 5m\n').replace('60s', '10s');
-  await world.push(version, { deploy, files: { 'server.js': server(version, isBad) } });
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
+  await world.launch(version, { deploy, files: { 'server.js': server(version, isBad) } });
 }
 
 test('it ends at the version before, with the bad one on hold', async () => {

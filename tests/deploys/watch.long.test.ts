@@ -27,9 +27,7 @@ const last = (world: World) => world.state().watched as { verdict: string; reaso
 async function shipWatched(world: World, watch: string) {
   await world.push('v1');
   await world.deploy();
-  await world.push('v2', { deploy: deployFile(world.port, `watch: ${watch}\n`) });
-  const done = await world.deploy();
-  assert.is(done.status, 0, done.stderr);
+  await world.launch('v2', { deploy: deployFile(world.port, `watch: ${watch}\n`) });
 }
 
 test('a command that fails again and again is bad, and its output is redacted everywhere', async ({
@@ -68,8 +66,7 @@ test('a query that has a result again and again is bad; a first release stays', 
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/prom`;
     const query = `{ for: 5m, query: { url: "${url}", expr: "shop_age > 60" } }`;
-    await world.push('v1', { deploy: deployFile(world.port, `watch: ${query}\n`) });
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v1', { deploy: deployFile(world.port, `watch: ${query}\n`) });
     await until(isOver(world), 'the watch does not end');
     assert.match(
       last(world).reason,
@@ -92,8 +89,7 @@ test('a query that no one answers says why, and calls nothing good', async ({ wo
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const query = `{ for: 12s, query: { url: "${url}", expr: "a >" } }`;
-    await world.push('v1', { deploy: deployFile(world.port, `watch: ${query}\n`) });
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v1', { deploy: deployFile(world.port, `watch: ${query}\n`) });
     await until(isOver(world), 'the watch does not end');
     assert.is(last(world).verdict, 'not_judged');
     assert.match(last(world).reason, /`a >`: 0 of 0 good; status 400: invalid parameter "query"/);
@@ -109,17 +105,14 @@ test('new error lines are found, and those that were printed before are not', as
       `"(while true; do echo 'Error: ${line}' >&2; sleep 0.5; done) & exec node server.js"`,
     );
   // Of a first release no line is new.
-  await world.push('v1', { deploy: `${noisy('cache is cold')}watch: 15s\n` });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: `${noisy('cache is cold')}watch: 15s\n` });
   await until(isOver(world), 'the watch does not end');
   assert.is(last(world).verdict, 'good', last(world).reason);
-  await world.push('v2', { deploy: `${noisy('cache is cold')}watch: 20s\n` });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v2', { deploy: `${noisy('cache is cold')}watch: 20s\n` });
   await until(isOver(world), 'the watch does not end');
   assert.equal([last(world).verdict, await world.page()], ['good', 'v2']);
   // Also if they come from the first moment on.
-  await world.push('v3', { deploy: `${noisy('table carts is gone')}watch: 5m\n` });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v3', { deploy: `${noisy('table carts is gone')}watch: 5m\n` });
   await until(isOver(world), 'the watch does not end');
   assert.match(
     last(world).reason,

@@ -14,15 +14,21 @@ import { suite } from 'uvu';
 export const TOKEN = `ghp_w0rld${String(process.pid).padStart(31, 'w0rld')}`;
 export const REPO = 'acme/shop';
 
+/** What a version has beside the small HTTP app, which is healthy by default. */
+interface PushOptions {
+  readonly health?: number;
+  readonly deploy?: string;
+  readonly files?: Files;
+}
+
 export interface World {
   readonly root: string;
   readonly port: number;
   readonly git: GitServer;
   /** Commits a version of the small HTTP app with this `.deploy.yml` (default: a healthy one). */
-  push(
-    version: string,
-    options?: { health?: number; deploy?: string; files?: Files },
-  ): Promise<string>;
+  push(version: string, options?: PushOptions): Promise<string>;
+  /** Commits a version and deploys it; throws what a deploy that fails has printed. */
+  launch(version: string, options?: PushOptions): Promise<Ended>;
   deploy(args?: readonly string[], env?: Record<string, string>): Promise<Ended>;
   /** What the app answers on `/`; null when nobody answers. */
   page(): Promise<string | null>;
@@ -99,22 +105,31 @@ export async function makeWorld({
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const push: World['push'] = (version, { health, deploy, files } = {}) =>
+    git.commit(
+      REPO,
+      {
+        ...appFiles(version, health === undefined ? {} : { health }),
+        '.deploy.yml': deploy ?? deployFile(port),
+        ...files,
+      },
+      version,
+      { tag: version },
+    );
+  const deploy: World['deploy'] = (args = [], env = {}) =>
+    run('runner-deploy', ['shop', ...args], { root, env });
   return {
     root,
     port,
     git,
-    push: (version, { health, deploy, files } = {}) =>
-      git.commit(
-        REPO,
-        {
-          ...appFiles(version, health === undefined ? {} : { health }),
-          '.deploy.yml': deploy ?? deployFile(port),
-          ...files,
-        },
-        version,
-        { tag: version },
-      ),
-    deploy: (args = [], env = {}) => run('runner-deploy', ['shop', ...args], { root, env }),
+    push,
+    async launch(...given) {
+      await push(...given);
+      const done = await deploy();
+      if (done.status !== 0) throw new Error(done.stderr);
+      return done;
+    },
+    deploy,
     page: () => page(port),
     current() {
       try {

@@ -217,8 +217,7 @@ test('a run that begins while its app is removed ends with it', async ({ world }
   const stubborn = `trap 'touch ${gate}.stops' TERM; until test -e '${gate}'; do sleep 0.05; done`;
   const job = `tick: { run: "touch ${gate}.job; while :; do sleep 0.05; done", ${dueNow()} }`;
   const run = `start: { type: process, run: "${stubborn}", stop_timeout: 60s }\njobs: { ${job} }\n`;
-  await world.push('v1', { deploy: run });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: run });
   const removing = start('runner-remove', ['shop', '--yes'], { root: world.root });
   await until(() => existsSync(`${gate}.stops`), 'it does not stop');
   world.since('tick', 30 * MINUTE);
@@ -350,8 +349,7 @@ test('an app that starts nothing can be stopped for its jobs, and is started for
 }) => {
   const { root } = world;
   const jobs = `jobs: { tick: { run: "true", ${dueNow()} } }\n`;
-  await world.push('v1', { deploy: `start: { type: none }\n${jobs}` });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: `start: { type: none }\n${jobs}` });
   const stopped = await run('runner-stop', ['shop'], { root });
   assert.equal([stopped.status, stopped.stdout], [0, 'Stopped shop v1 (default)\n']);
   assert.match((await run('runner-stop', ['shop'], { root })).stdout, /^Stopped already: /);

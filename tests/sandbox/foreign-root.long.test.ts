@@ -99,8 +99,7 @@ test('every command leaves the files unchanged and runs none of them', async () 
   const planted = temporaryFolder('planted');
   const proof = join(planted, 'ran-as-root');
   writeFileSync(join(planted, 'pm2'), `#!/bin/sh\ntouch ${word(proof)}\n`, { mode: 0o755 });
-  await world.push('v1', { deploy: 'start: { type: none }\n' });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: 'start: { type: none }\n' });
   // Registered and never deployed: it has no folder yet.
   const add = ['--repo', 'acme/new', '--branch', 'main', '--token-from', 'shop'];
   assert.is((await run('runner-add', add, { root })).status, 0);

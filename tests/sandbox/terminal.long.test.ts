@@ -22,8 +22,7 @@ const TYPING = `perl -e 'open(T, "<", "/dev/tty") or exit 4; ioctl(T, 0x5412, $_
 test('a shell in the sandbox has job control, the size, and a terminal of its own', async () => {
   const world = await makeWorld();
   const { root } = world;
-  await world.push('v1');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1');
   const args = ['shop', '--', 'sh', '-c', 'PS1="at> " exec sh -i'];
   const session = startOnTerminal('runner-exec', args, {
     root,
@@ -53,8 +52,7 @@ test('a shell in the sandbox has job control, the size, and a terminal of its ow
 test('input typed into its terminal does not reach that of the operator', async () => {
   const world = await makeWorld();
   const { root } = world;
-  await world.push('v1');
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1');
   const file = join(root, 'typing.sh');
   writeFileSync(
     file,

@@ -187,8 +187,7 @@ test('a statement is verified on another machine, by runner and by openssl', asy
 
 test('of instances on different versions one statement is asked for by name', async ({ world }) => {
   const two = 'instances: { blue: {}, green: {} }\n';
-  await world.push('v1', { deploy: two });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v1', { deploy: two });
   assert.is((await verify(world, 'shop', '--statement')).status, 0);
   await world.push('v2', { deploy: two });
   assert.is((await world.deploy(['--instance', 'green'])).status, 0);

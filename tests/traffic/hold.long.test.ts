@@ -25,8 +25,7 @@ test('none reaches the app while it is held, and none is lost when it ends', asy
   const hold = (...args: string[]) => world.runner('hold-traffic', 'shop', ...args);
   try {
     const files = { ...trafficFiles('v1'), 'server.js': SERVER, seen: '' };
-    await world.push('v1', { deploy: trafficFile(), files });
-    assert.is((await world.deploy()).status, 0);
+    await world.launch('v1', { deploy: trafficFile(), files });
     let early = 0;
     let lost = 0;
     for (let round = 1; round <= ROUNDS; round += 1) {

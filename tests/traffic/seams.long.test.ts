@@ -79,8 +79,7 @@ test('a restart that was killed leaves one process, which gets the requests', as
 });
 
 test('a rollback to what still runs without traffic links current to it', async ({ world }) => {
-  await world.push('v0', { deploy: deployFile(world.port), files: trafficFiles('v0') });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v0', { deploy: deployFile(world.port), files: trafficFiles('v0') });
   assert.is((await world.ship('v1')).status, 0);
   const done = await world.runner('rollback', 'shop', '--force');
   assert.is(done.status, 0, done.stderr);
@@ -206,9 +205,7 @@ test('a restart whose process dies in the drain has failed: no record of it, and
   const files = trafficFiles('v0');
   const jobs = 'jobs: { tidy: { run: "true", every: 24h, during_deploy: kill } }\n';
   for (const deploy of [trafficFile(`traffic: { type: socket, drain: 10s }\n${jobs}`), ports]) {
-    await world.push('v0', { deploy, files });
-    const shipped = await world.deploy();
-    assert.is(shipped.status, 0, shipped.stderr);
+    await world.launch('v0', { deploy, files });
     const serving = livePid(world);
     const manner = (text: string) => writeFileSync(join(world.dir, 'current/MANNER'), text);
     const port = deploy === ports ? (world.live() === 'a' ? a : b) : world.proxy.port;
@@ -263,9 +260,7 @@ test('of two instances of which one dies in the drain, the outcome says which we
     );
     return { ...made, 'server.js': server };
   };
-  await world.push('v0', { deploy: file, files: files('v0', 'good') });
-  const first = await world.deploy();
-  assert.is(first.status, 0, first.stderr);
+  await world.launch('v0', { deploy: file, files: files('v0', 'good') });
   const socketPath = join(world.root, 'apps/shop/instances/b/live/app.sock');
   const proxy = await startProxy(() => ({ socketPath }));
   void request(proxy.port, '/stream');
@@ -296,8 +291,7 @@ test('a start that fails leaves a stopped app stopped, and the next one starts i
     `require('node:fs').existsSync('${bad}')`,
   );
   const deploy = trafficFile(more).replace('20s', '800ms');
-  await world.push('v0', { deploy, files: { ...trafficFiles('v0'), 'server.js': touchy } });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v0', { deploy, files: { ...trafficFiles('v0'), 'server.js': touchy } });
   assert.is((await world.runner('stop', 'shop')).status, 0);
   writeFileSync(bad, '');
   for (const verb of ['start', 'restart']) {

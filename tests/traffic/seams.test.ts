@@ -14,8 +14,7 @@ test('a killed start, stop or restart is finished for all instances, and recorde
 }) => {
   const file = (version: string) =>
     `instances: { a: {}, b: {} }\nstart: { type: process, run: "exec sleep 1000.${version}", stop_timeout: 1s }\n`;
-  await world.push('v0', { deploy: file('1') });
-  assert.is((await world.deploy()).status, 0);
+  await world.launch('v0', { deploy: file('1') });
   const pidOf = (name: string) => {
     const path = join(world.root, `apps/shop/instances/${name}/run/pid.json`);
     return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).pid : 0;

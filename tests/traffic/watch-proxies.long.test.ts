@@ -172,11 +172,10 @@ async function playAll(name: RealProxyName, seed: number) {
   const missed: string[] = [];
   let toBeFound = 0;
   try {
-    await world.push('v0', {
+    await world.launch('v0', {
       deploy: trafficFile('traffic: { type: socket, drain: 500ms }\n'),
       files: { ...appFiles('v0'), 'server.js': SERVER, FAULT: '{}' },
     });
-    assert.is((await world.deploy()).status, 0);
     for (let at = 0; at < COUNT; at += 1) {
       const fault = faultOf(random, at);
       const version = `v${at + 1}`;
