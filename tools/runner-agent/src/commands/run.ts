@@ -31,34 +31,30 @@ export const run = command({
     const { broker: address, server, allowedSigners } = agent.config;
     requireSigners(allowedSigners);
     const path = join(paths.locksDir, '.agent-run.lock');
-    const lock = requireLock(path, 'the agent', 0, holderFor(io, 'agent run'));
-    try {
-      const broker = await connect(agent);
-      let stopped = false;
-      io.onSignal(() => {
-        stopped = true;
-        void broker.close();
-      });
-      const shipper = new Shipper(agent);
-      const junk = new Junk(io);
-      const storeState = answerPings(agent, broker, { shipper, junk });
-      const tick = () => void storeState();
-      setInterval(tick, STATE_INTERVAL).unref();
-      tick();
-      note(`${server} is connected to ${address?.url}`);
-      void shipper.run(broker);
-      const done = () => void setTimeout(tick, STATE_DELAY).unref();
-      const stepping = { ...agent, step: stepPublisher(agent, broker) };
-      const ended = serveOrders(stepping, broker, junk, done);
-      // A refused login closes the connection for good; systemd restarts the agent.
-      const error = await Promise.race([broker.closed(), ended.then(() => broker.closed())]);
-      if (stopped) return { status: EXIT.ok };
-      throw new Failure(
-        'broker_refused',
-        `the connection was closed: ${error?.message ?? 'no reason given'}`,
-      );
-    } finally {
-      lock.release();
-    }
+    using _lock = requireLock(path, 'the agent', 0, holderFor(io, 'agent run'));
+    const broker = await connect(agent);
+    let stopped = false;
+    io.onSignal(() => {
+      stopped = true;
+      void broker.close();
+    });
+    const shipper = new Shipper(agent);
+    const junk = new Junk(io);
+    const storeState = answerPings(agent, broker, { shipper, junk });
+    const tick = () => void storeState();
+    setInterval(tick, STATE_INTERVAL).unref();
+    tick();
+    note(`${server} is connected to ${address?.url}`);
+    void shipper.run(broker);
+    const done = () => void setTimeout(tick, STATE_DELAY).unref();
+    const stepping = { ...agent, step: stepPublisher(agent, broker) };
+    const ended = serveOrders(stepping, broker, junk, done);
+    // A refused login closes the connection for good; systemd restarts the agent.
+    const error = await Promise.race([broker.closed(), ended.then(() => broker.closed())]);
+    if (stopped) return { status: EXIT.ok };
+    throw new Failure(
+      'broker_refused',
+      `the connection was closed: ${error?.message ?? 'no reason given'}`,
+    );
   },
 });

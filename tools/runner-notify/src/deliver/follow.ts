@@ -37,45 +37,41 @@ interface Cursor extends Partial<LogOffset> {
 export async function follow(opened: OpenChannels, names: readonly TelemetryName[]): Promise<void> {
   const { options, spool, redact, clock } = opened;
   const { paths } = options;
-  const lock = lockChannel(options, 'telemetry');
+  using lock = lockChannel(options, 'telemetry');
   if (!lock) return;
-  try {
-    const reader = new LogReader(paths);
-    const clean = withoutSecrets(options);
-    // An event may lie across pieces.
-    const joiner = new Joiner<RecordLine>();
-    let cursor = readCursor(paths);
-    for (;;) {
-      const { file, to = 0 } = cursor;
-      const piece = reader.after(file === undefined ? undefined : { file, to });
-      if (!piece && !joiner.isOpen) return;
-      // A name has no room for times after the year 5188, which an earlier version let in.
-      const latest = clock.now() + AHEAD_MAX;
-      let last = cursor.last > latest ? 0 : cursor.last;
-      for await (const line of piece ? linesOf([piece.bytes], joiner) : joiner.rest()) {
-        if (!('record' in line)) continue;
-        const { record } = line;
-        const time = Date.parse(textOf(record.fields, 'timestamp')) || 0;
-        const wanted = names.filter((name) => telemetryMessage(name, record));
-        if (wanted.length === 0 || time < cursor.since) continue;
-        last = Math.max(time > latest ? clock.now() : time, last + 1);
-        const event = storedEvent((await clean(record)).fields, redact);
-        const place = textOf(event, PLACE) || null;
-        for (const name of wanted) {
-          const entry = entryName(last, 0, name);
-          const known = spool.has(entry) || spool.has(entry, 'dead');
-          if (!known) spool.save(entry, newEntry(name, event, new Date(clock.now()), place));
-        }
+  const reader = new LogReader(paths);
+  const clean = withoutSecrets(options);
+  // An event may lie across pieces.
+  const joiner = new Joiner<RecordLine>();
+  let cursor = readCursor(paths);
+  for (;;) {
+    const { file, to = 0 } = cursor;
+    const piece = reader.after(file === undefined ? undefined : { file, to });
+    if (!piece && !joiner.isOpen) return;
+    // A name has no room for times after the year 5188, which an earlier version let in.
+    const latest = clock.now() + AHEAD_MAX;
+    let last = cursor.last > latest ? 0 : cursor.last;
+    for await (const line of piece ? linesOf([piece.bytes], joiner) : joiner.rest()) {
+      if (!('record' in line)) continue;
+      const { record } = line;
+      const time = Date.parse(textOf(record.fields, 'timestamp')) || 0;
+      const wanted = names.filter((name) => telemetryMessage(name, record));
+      if (wanted.length === 0 || time < cursor.since) continue;
+      last = Math.max(time > latest ? clock.now() : time, last + 1);
+      const event = storedEvent((await clean(record)).fields, redact);
+      const place = textOf(event, PLACE) || null;
+      for (const name of wanted) {
+        const entry = entryName(last, 0, name);
+        const known = spool.has(entry) || spool.has(entry, 'dead');
+        if (!known) spool.save(entry, newEntry(name, event, new Date(clock.now()), place));
       }
-      const offset = piece && { file: piece.file, to: piece.from + piece.bytes.length };
-      cursor = { ...cursor, ...offset, last };
-      // Killed before its event is whole, the next run reads this piece again.
-      if (joiner.isOpen) continue;
-      makeFolder(paths.notifySpool, 0o700);
-      writeWhole(cursorFile(paths), `${JSON.stringify(cursor)}\n`);
     }
-  } finally {
-    lock.release();
+    const offset = piece && { file: piece.file, to: piece.from + piece.bytes.length };
+    cursor = { ...cursor, ...offset, last };
+    // Killed before its event is whole, the next run reads this piece again.
+    if (joiner.isOpen) continue;
+    makeFolder(paths.notifySpool, 0o700);
+    writeWhole(cursorFile(paths), `${JSON.stringify(cursor)}\n`);
   }
 }
 

@@ -40,12 +40,8 @@ export function lockPreviews({ io, paths }: PreviewContext, of: string, wait: nu
 }
 
 /** Throws `locked` if another process is at it. Any other trouble is a problem of the result. */
-export async function syncPreviews(
-  context: PreviewContext,
-  of: string,
-  wait = 0,
-): Promise<SyncResult> {
-  using _lock = lockPreviews(context, of, wait);
+export async function syncPreviews(context: PreviewContext, of: string): Promise<SyncResult> {
+  using _lock = lockPreviews(context, of, 0);
   return await syncLocked(context, of);
 }
 

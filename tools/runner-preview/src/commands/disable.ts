@@ -31,36 +31,32 @@ export const disable = command({
     const { io, paths, args, options } = context;
     const { app } = requireOwnApp(paths, args.app);
     const removed = await working(context, 'manual', async (previews) => {
-      const lock = lockPreviews(previews, app, 30);
-      try {
-        changeApp(
-          { io, paths, app, command: 'preview' },
-          ({ previews: _, ...now }) => now as typeof now & { app: string },
+      using _lock = lockPreviews(previews, app, 30);
+      changeApp(
+        { io, paths, app, command: 'preview' },
+        ({ previews: _, ...now }) => now as typeof now & { app: string },
+      );
+      const removed: string[] = [];
+      const problems: string[] = [];
+      for (const name of previewNames(paths, app))
+        try {
+          const isRemoved = removalOf(requireApp(paths, name)) === 'removed';
+          if (!isRemoved || options.purge) removed.push(name);
+          if (!isRemoved) await removePreview(previews, name, 'previews were disabled');
+          // The host may not have answered when it was removed.
+          else await show(previews, name);
+          if (options.purge) await purgePreview(previews, name);
+        } catch (error) {
+          if (!(error instanceof Failure)) throw error;
+          if (options.force && options.purge) await purgePreview(previews, name);
+          else problems.push(`${name}: ${error.message}`);
+        }
+      if (problems.length > 0)
+        throw new Failure(
+          'stop_failed',
+          `not all previews are gone, and fetch --deploy goes on with it: ${problems.join('; ')}`,
         );
-        const removed: string[] = [];
-        const problems: string[] = [];
-        for (const name of previewNames(paths, app))
-          try {
-            const isRemoved = removalOf(requireApp(paths, name)) === 'removed';
-            if (!isRemoved || options.purge) removed.push(name);
-            if (!isRemoved) await removePreview(previews, name, 'previews were disabled');
-            // The host may not have answered when it was removed.
-            else await show(previews, name);
-            if (options.purge) await purgePreview(previews, name);
-          } catch (error) {
-            if (!(error instanceof Failure)) throw error;
-            if (options.force && options.purge) await purgePreview(previews, name);
-            else problems.push(`${name}: ${error.message}`);
-          }
-        if (problems.length > 0)
-          throw new Failure(
-            'stop_failed',
-            `not all previews are gone, and fetch --deploy goes on with it: ${problems.join('; ')}`,
-          );
-        return removed;
-      } finally {
-        lock.release();
-      }
+      return removed;
     });
     return { value: { app, removed } satisfies Disabled };
   },
