@@ -9,9 +9,9 @@ import { type PreviewCandidate, pullPath, repoPath } from './pulls.ts';
 export interface LabelEvidence {
   /** The commit was the head then, and no push came later unless it was forced; undefined: the host does not say. */
   readonly pushed: string | undefined;
-  /** The label put on and taken off, the oldest first. */
   /** Pushes that were forced. One forced away and pushed back leaves no other trace. */
   readonly forced: readonly string[];
+  /** The label put on and taken off, the oldest first. */
   readonly labelled: readonly { at: string; by: string; isOn: boolean }[];
 }
 

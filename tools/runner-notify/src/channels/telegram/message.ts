@@ -21,8 +21,8 @@ export const markdownV2: Markup = {
   words: (text) => escaped(text, RESERVED),
   bold: (text) => `*${escaped(text, RESERVED)}*`,
   code: (value) => `\`${escaped(value, RESERVED_IN_CODE)}\``,
-  // Without the newline after the fence, the first word would be a language.
   link: (text, url) => `[${escaped(text, RESERVED)}](${escaped(url, RESERVED_IN_LINK)})`,
+  // Without the newline after the fence, the first word would be a language.
   pre: (text) => `\`\`\`\n${escaped(text, RESERVED_IN_CODE)}\`\`\``,
 };
 
