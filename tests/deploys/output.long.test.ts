@@ -2,9 +2,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, start } from '@runner/testing/run';
-import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld } from './world.ts';
+import { deployFile, worldSuite } from './world.ts';
+
+const test = worldSuite('output');
 
 const RESTARTS = 20;
 const FILE_MAX = 10_485_760;
@@ -25,8 +26,9 @@ process.on('SIGTERM', () => {
 require('./server.js');
 `;
 
-test('20 restarts and 5 rotations at 5,000 lines a second: logs -f shows each line once, in order', async () => {
-  const world = await makeWorld();
+test('20 restarts and 5 rotations at 5,000 lines a second: logs -f shows each line once, in order', async ({
+  world,
+}) => {
   const { root } = world;
   const deploy = deployFile(world.port).replace('exec node server.js', 'exec node chatty.js');
   await world.launch('v1', { deploy, files: { 'chatty.js': CHATTY } });
@@ -78,7 +80,6 @@ test('20 restarts and 5 rotations at 5,000 lines a second: logs -f shows each li
   );
   assert.equal(torn, []);
   assert.is(shown.length - 1, Number(more));
-  await world.close();
 });
 
 test.run();

@@ -2,12 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
-import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld } from './world.ts';
+import { worldSuite } from './world.ts';
 
-test('while another process keeps the registry a rollback is refused with 75, and nothing is changed', async () => {
-  const world = await makeWorld();
+const test = worldSuite('rollback busy');
+
+test('while another process keeps the registry a rollback is refused with 75, and nothing is changed', async ({
+  world,
+}) => {
   for (const version of ['v1', 'v2']) {
     await world.launch(version);
   }
@@ -32,7 +34,6 @@ test('while another process keeps the registry a rollback is refused with 75, an
     await once(holder, 'close');
   }
   assert.is((await run('runner-rollback', ['shop'], { root: world.root })).status, 0);
-  await world.close();
 });
 
 test.run();
