@@ -1,7 +1,9 @@
 /** Deploying several apps, one after the other. */
+
 import { listApps, requireApp } from '@runner/common/apps/store';
 import type { CommandResult, Context } from '@runner/common/cli/command';
-import { EXIT, Failure, notProvided, usage } from '@runner/common/foundation/failure';
+import { onFailure } from '@runner/common/foundation/attempt';
+import { EXIT, notProvided, usage } from '@runner/common/foundation/failure';
 import { redactor } from '@runner/common/secrets/redactor';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Interruption } from '@runner/deploy/report/interruption';
@@ -62,19 +64,18 @@ export async function oneAfterTheOther(
   return { status: WORST.find((each) => statuses.includes(each)) ?? EXIT.ok };
 }
 
-async function answerOf(
+function answerOf(
   app: string,
   note: Context['note'],
   deployOne: (app: string) => Promise<CommandResult>,
 ): Promise<CommandResult> {
-  try {
-    return await deployOne(app);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const message = harmlessLine(redactor()(error.message));
-    note(`${app}: ${message} (${error.code})`);
-    return { value: { app, ...error.facts, error: error.code, message }, status: error.status };
-  }
+  const refused = onFailure((failure): CommandResult => {
+    const { code: error, facts, status } = failure;
+    const message = harmlessLine(redactor()(failure.message));
+    note(`${app}: ${message} (${error})`);
+    return { value: { app, ...facts, error, message }, status };
+  });
+  return deployOne(app).catch(refused);
 }
 
 /** Of an app whose deploy did not begin: for people it is a line on stderr. */

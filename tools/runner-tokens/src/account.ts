@@ -1,8 +1,10 @@
 /** Tests an app's token with the code host's API and with git. */
+
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { type CodeHost, codeHostOf, DEFAULT_HOST } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
+import { onFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -56,7 +58,10 @@ export async function findAccount(
   const host = codeHostOf(config, io.env, app.host);
   const askingGit = gitVerdict({ io, paths }, app, host);
   const asked = hasApi(host.type, token) ? apiVerdict(io, app, host, token) : undefined;
-  const [account, git] = await Promise.all([settled(asked), askingGit]);
+  const [account, git] = await Promise.all([
+    asked?.catch(onFailure((failure) => failure)),
+    askingGit,
+  ]);
   const verdict = account ?? verdictOfGit(app, token, git);
   if (verdict instanceof Failure)
     throw new Failure(verdict.code, verdict.message, { ...verdict.facts, ...(git && { git }) });
@@ -74,17 +79,6 @@ export async function findAccount(
 }
 
 type KnownAccount = Pick<TokenAccount, 'username' | 'scopes' | 'expires_at'>;
-
-async function settled(
-  asked: Promise<KnownAccount> | undefined,
-): Promise<KnownAccount | Failure | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
-}
 
 async function apiVerdict(
   io: Io,

@@ -1,8 +1,9 @@
 /** Remembering when tokens end, and announcing an end that is near. */
+
 import { changeRegistry } from '@runner/common/apps/change';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp, writeApp } from '@runner/common/apps/store';
-import { Failure } from '@runner/common/foundation/failure';
+import { failureIn } from '@runner/common/foundation/attempt';
 import { announcingChange } from '@runner/deploy/alerts/announce';
 import { tokenChanges } from '@runner/deploy/alerts/token';
 import type { TestContext } from './warn.ts';
@@ -24,15 +25,14 @@ export function rememberEnds({ io, paths, note }: TestContext, tokens: readonly 
       const next = app && withEnd(app, fingerprint, expires_at);
       return next && next !== app ? [next] : [];
     });
-  try {
+  const failure = failureIn(() => {
     if (news().length === 0) return;
     changeRegistry({ io, paths, command: 'tokens test' }, () => {
       for (const app of news()) writeApp(paths, app);
     });
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    note(`the expiry date of the token was not saved: ${error.message} (${error.code})`);
-  }
+  });
+  if (failure)
+    note(`the expiry date of the token was not saved: ${failure.message} (${failure.code})`);
 }
 
 /** Announces each change once for each token. */

@@ -1,10 +1,11 @@
 /** What the screen shows, read from files; supervisors are asked now and then, in the background. */
+
 import { hostname } from 'node:os';
 import type { View } from '@runner/common/apps/instance-summary';
 import type { AppState } from '@runner/common/apps/state';
 import { missingRoot } from '@runner/common/apps/store';
 import type { AppSummary } from '@runner/common/apps/summary';
-import { Failure } from '@runner/common/foundation/failure';
+import { onFailure } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { viewOf } from '@runner/deploy/instances/view';
 import { LogTails } from '@runner/history/now/log-tail';
@@ -62,10 +63,10 @@ export class TopSource {
       this.#asked = this.#server.io.elapsed();
       this.#isAsking = false;
     };
-    viewOf(this.#server, apps, this.#offline).then(keep, (error) => {
-      if (!(error instanceof Failure)) throw error;
-      keep(undefined);
-    });
+    viewOf(this.#server, apps, this.#offline).then(
+      keep,
+      onFailure(() => keep(undefined)),
+    );
   }
 
   /** With what there is to say of the chosen app. */

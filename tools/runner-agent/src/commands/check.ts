@@ -1,5 +1,6 @@
 import { command } from '@runner/common/cli/command';
-import { EXIT, Failure } from '@runner/common/foundation/failure';
+import { onFailure } from '@runner/common/foundation/attempt';
+import { EXIT } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { requireSigners } from '@runner/fleet/files/agent';
 import { openAgent } from '../orders/agent.ts';
@@ -18,13 +19,11 @@ export const check = command({
   async run({ io, paths }) {
     const agent = await openAgent(io, paths);
     const checks: AgentCheck[] = [{ check: 'files', error: null, message: agent.config.server }];
-    const look = async (name: AgentCheck['check'], body: () => Promise<string>) => {
-      try {
-        checks.push({ check: name, error: null, message: await body() });
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        checks.push({ check: name, error: error.code, message: error.message });
-      }
+    const look = async (check: AgentCheck['check'], body: () => Promise<string>) => {
+      const said = body().then((message) => ({ check, error: null, message }));
+      checks.push(
+        await said.catch(onFailure(({ code: error, message }) => ({ check, error, message }))),
+      );
     };
     await look('signers', async () => {
       requireSigners(agent.config.allowedSigners);

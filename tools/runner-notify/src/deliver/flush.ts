@@ -1,8 +1,9 @@
 /** Delivers all due messages, and reports what stays queued. */
+
 import type { Context } from '@runner/common/cli/command';
 import { DESTINATION_NAMES, type DestinationName } from '@runner/common/config/channels';
 import { isTelemetry } from '@runner/common/config/telemetry-schema';
-import { Failure } from '@runner/common/foundation/failure';
+import { onFailure } from '@runner/common/foundation/attempt';
 import { announceableOf } from '../message/records.ts';
 import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';
@@ -31,7 +32,10 @@ export async function flushAll(
   if (!DESTINATION_NAMES.some((name) => isTelemetry(name) && opened.isActive(name)))
     unfollow(opened);
   // Messages are delivered anyway.
-  const failed = followed.length > 0 ? await follow(opened, followed).catch(orThrow) : undefined;
+  const failed =
+    followed.length > 0
+      ? await follow(opened, followed).catch(onFailure((failure) => failure))
+      : undefined;
   const waiting = new Set(spool.names().map(channelOf));
   const print = async (delivery: EntryResult): Promise<void> => {
     const { channel, event } = delivery.entry;
@@ -64,11 +68,6 @@ export async function flushAll(
   };
   await Promise.all(only.filter((name) => waiting.has(name)).map(flush));
   if (failed) throw failed;
-}
-
-function orThrow(error: unknown): Failure {
-  if (error instanceof Failure) return error;
-  throw error;
 }
 
 function stillQueued(count: number): string {

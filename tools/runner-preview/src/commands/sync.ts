@@ -8,8 +8,7 @@ import {
   requireOwnApp,
 } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import { unlessFailure } from '@runner/common/foundation/attempt';
-import { Failure } from '@runner/common/foundation/failure';
+import { onFailure, unlessFailure } from '@runner/common/foundation/attempt';
 import { previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -38,10 +37,7 @@ export const sync = command({
       const before = failedOf(paths, app).map(({ commit }) => commit);
       const found = await working(context, 'fetch', (previews) =>
         syncPreviews(previews, app),
-      ).catch((error: unknown) => {
-        if (!(error instanceof Failure)) throw error;
-        return { waiting: [], problems: [error.message] };
-      });
+      ).catch(onFailure(({ message }) => ({ waiting: [], problems: [message] })));
       const failed = failedOf(paths, app);
       const isNew = failed.some(({ commit }) => !before.includes(commit));
       if (found.problems.length > 0 || isNew) status = 1;

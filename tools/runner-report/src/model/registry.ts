@@ -1,10 +1,11 @@
 /** The registered apps. Without access to the registry the page is drawn from the log alone. */
+
 import { listApps } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { codeHostsOf, DEFAULT_HOST } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
 import { isThere } from '@runner/common/files/read';
-import { Failure } from '@runner/common/foundation/failure';
+import { onFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { compareLink } from '@runner/deploy/git/open';
@@ -32,10 +33,7 @@ export async function registryOf(
   { app, offline }: { readonly app: string | undefined; readonly offline: boolean },
   note: (text: string) => void,
 ): Promise<Registry> {
-  const noted = (error: unknown) => {
-    if (!(error instanceof Failure)) throw error;
-    note(`${error.message} (${error.code})`);
-  };
+  const noted = onFailure(({ message, code }) => note(`${message} (${code})`));
   try {
     const { apps: all, unreadable } = listApps(paths);
     for (const { failure } of unreadable) noted(failure);

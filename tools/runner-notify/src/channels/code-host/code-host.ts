@@ -5,8 +5,8 @@
 import { requireTrustedApp } from '@runner/common/apps/store';
 import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { failureIn } from '@runner/common/foundation/attempt';
-import { Failure } from '@runner/common/foundation/failure';
+import { failureIn, onFailure } from '@runner/common/foundation/attempt';
+import type { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { type HostApi, refuseOthers } from '@runner/common/hosts/api';
 import { openApi } from '@runner/common/hosts/open';
@@ -35,19 +35,10 @@ export function codeHostChannel(server: Server, redact: Call['redact']): Channel
   const call: Call = { env: server.io.env, redact, method: METHOD };
   return {
     rates: RATES,
-    async send({ payload }) {
-      try {
-        return await sendAll(
-          server,
-          call,
-          String(payload.app),
-          payload.posts as readonly CommitPost[],
-        );
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        return outcomeOf(call, error);
-      }
-    },
+    send: ({ payload: { app, posts } }) =>
+      sendAll(server, call, String(app), posts as readonly CommitPost[]).catch(
+        onFailure((failure) => outcomeOf(call, failure)),
+      ),
     // Only writing a status would show whether the token is allowed to.
     inspect: async () => ({ healthy: null, facts: {}, advice: [] }),
     sendTest: () => Promise.reject(new Error('a commit has no test status')),
