@@ -65,6 +65,26 @@ test('the way back is to what still runs, also of the same commit or with keep: 
   assert.is((await world.runner('audit', 'verify')).status, 0);
 });
 
+test('what still runs and is of the same commit is passed over if it is not healthy either', async ({
+  world,
+}) => {
+  const bad = join(world.root, 'bad');
+  const server = String(trafficFiles('v2')['server.js']).replace(
+    "manner === 'unhealthy'",
+    `require('node:fs').existsSync('${bad}')`,
+  );
+  await world.ship('v1', 'good', TRAFFIC);
+  const deploy = trafficFile(`watch: 5m\n${TRAFFIC}`);
+  await world.push('v2', { deploy, files: { ...trafficFiles('v2'), 'server.js': server } });
+  for (const done of [await world.deploy(), await world.deploy()])
+    assert.is(done.status, 0, done.stderr);
+  writeFileSync(bad, '');
+  await until(isOver(world), 'the watch does not end');
+  assert.equal(world.kinds().slice(-2), ['WatchFailed', 'RollbackSuccess']);
+  assert.is((world.instance().current as { version: string }).version, 'v1');
+  assert.match((await world.runner('fetch', '--deploy')).stdout, 'shop: on hold: v2 failed');
+});
+
 test('a version before whose process has ended is not shown as kept warm', async ({ world }) => {
   await shipWatched(world, '5m');
   const file = join(world.root, 'apps/shop/watch.json');

@@ -18,6 +18,8 @@ export interface RollbackTarget {
   readonly instance: string | undefined;
   /** First to what is kept running for it, also of the same commit, or kept no more. */
   readonly isOfWatch?: boolean;
+  /** Instances of which that is no healthier: an earlier one comes first. */
+  readonly sick?: readonly string[];
 }
 
 /** Where each instance goes, for the plan that is bound to it. */
@@ -67,7 +69,7 @@ function keptIn(paths: Paths, app: AppState): (each: Deployed) => boolean {
 export function planRollback(
   paths: Paths,
   app: AppState,
-  { instance, to, isOfWatch }: RollbackTarget,
+  { instance, to, isOfWatch, sick = [] }: RollbackTarget,
 ) {
   refuseRestored(app, instance);
   if (instance !== undefined && !Object.hasOwn(app.instances, instance)) {
@@ -82,7 +84,9 @@ export function planRollback(
     const { current: from, broken, draining } = state;
     if (!from) return [];
     const warm = isOfWatch ? draining?.from : undefined;
-    const goal = warm && isKept(warm) ? warm : destination(app.app, state, to, isKept);
+    const other = destination(app.app, state, to, isKept);
+    const isWay = warm && isKept(warm) && !(other && sick.includes(name));
+    const goal = isWay ? warm : other;
     return [{ instance: name, from, to: goal, isBroken: Boolean(broken) }];
   });
   const reachable = found.filter((each): each is typeof each & KeptMove => each.to !== undefined);

@@ -8,7 +8,9 @@ import { onFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { wayBackTo } from '../database/way-back.ts';
 import { withDrains } from '../instances/drain.ts';
+import { whatIsWrong } from '../instances/health.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
+import { keptTarget } from '../instances/target.ts';
 import { changeOwnState, writeEnd } from '../journal/journal.ts';
 import { type Operation, say } from '../journal/operation.ts';
 import { type OpenedSecrets, secretsOr } from '../journal/secrets.ts';
@@ -16,7 +18,7 @@ import { watchEnd, watchRecords } from '../journal/watch-ending.ts';
 import { recordEnd } from '../operation/conclude.ts';
 import { type OperationRequest, operate } from '../operation/operate.ts';
 import { heldNotifier, startNotifier } from '../report/notifier.ts';
-import { planRollback } from '../rollback/plan.ts';
+import { planRollback, type RollbackTarget } from '../rollback/plan.ts';
 import { rollBack } from '../rollback/rollback.ts';
 import type { Judgement } from './source.ts';
 
@@ -50,7 +52,8 @@ export async function endWatch(
     const held = heldNotifier(() => startNotifier(op.io, op.paths.root, channels));
     op.notifier = held;
     const goesBack = verdict === 'bad' && policy === 'rollback';
-    const end = { verdict, reason: goesBack ? withStay(op, watch, words) : words };
+    const target = goesBack ? await targetOf(op, watch) : undefined;
+    const end = { verdict, reason: target ? withStay(op, { watch, target }, words) : words };
     say(op, `watch of ${watch.version}: ${verdict.replace('_', ' ')}: ${end.reason}`);
     try {
       // From the record the next watcher sees what is left to do after a kill.
@@ -58,7 +61,7 @@ export async function endWatch(
       const at = recordEnd(op, watchRecords(op, watch, end), written);
       const watched = watchEnd(watch, end, at);
       // The way back comes first: a kill before the message has the next watcher send it.
-      if (goesBack) await leave(op, watch, watched);
+      if (target) await leave(op, { watch, target }, watched);
       else
         writeEnd(op, (app) => ({ ...withDrains(app, op.io.now()), watch: null, watched }), false);
     } finally {
@@ -77,17 +80,17 @@ function choiceOf({ paths, app }: Operation, { instances: [name = ''] }: WatchSt
 }
 
 /** Why it is bad and, if nothing or the database keeps the release from going back, that it stays and why. */
-function withStay(op: Operation, watch: WatchState, words: string): string {
-  const why = whyItStays(op, watch);
+function withStay(op: Operation, { watch, target }: WayOfWatch, words: string): string {
+  const why = whyItStays(op, target);
   const stay = staysWords(watch, why ?? '');
   // After a kill the record has said so.
   return why === undefined || words.includes(stay) ? words : `${words}; ${stay}`;
 }
 
 /** There is no version before, or it does not work with the database; then with what brings both back. */
-function whyItStays(op: Operation, watch: WatchState): string | undefined {
+function whyItStays(op: Operation, target: RollbackTarget): string | undefined {
   try {
-    const { moves } = planRollback(op.paths, op.app, targetOf(op, watch));
+    const { moves } = planRollback(op.paths, op.app, target);
     const ways = moves.flatMap(({ to }) => wayBackTo(op, to) ?? []);
     const way = ways.find(({ verdict }) => verdict === 'broken');
     if (!way) return undefined;
@@ -99,17 +102,38 @@ function whyItStays(op: Operation, watch: WatchState): string | undefined {
   }
 }
 
+/** A watch, and where its way back leads. */
+interface WayOfWatch {
+  readonly watch: WatchState;
+  readonly target: RollbackTarget;
+}
+
 /** All instances, or the one that is watched. */
-function targetOf({ app }: Operation, { instances }: WatchState) {
-  const isAll = Object.keys(app.instances).length === instances.length;
-  return { to: undefined, instance: isAll ? undefined : instances[0], isOfWatch: true };
+async function targetOf(op: Operation, { instances }: WatchState): Promise<RollbackTarget> {
+  const isAll = Object.keys(op.app.instances).length === instances.length;
+  const sick: string[] = [];
+  for (const name of Object.keys(op.app.instances)) if (await isSickTwin(op, name)) sick.push(name);
+  return { to: undefined, instance: isAll ? undefined : instances[0], isOfWatch: true, sick };
+}
+
+/** Whether what is kept running is of the same commit, and is not healthy either. */
+async function isSickTwin(op: Operation, name: string): Promise<boolean> {
+  const { current, draining, slots } = op.app.instances[name] ?? {};
+  const held = draining && slots?.[draining.slot];
+  if (!held || held.commit !== current?.commit) return false;
+  const twin = keptTarget(op, name, held, draining.slot);
+  return Boolean(twin?.file.health && (await whatIsWrong(twin.file.health, twin)));
 }
 
 const staysWords = ({ version }: WatchState, why: string) => `${version} stays: ${why}`;
 
 /** Goes back to the version before, of which the links are all that changes while it still runs. */
-async function leave(op: Operation, watch: WatchState, watched: WatchEnd): Promise<void> {
-  const how = { ...targetOf(op, watch), force: true, reason: `watch: ${watched.reason}` };
+async function leave(
+  op: Operation,
+  { watch, target }: WayOfWatch,
+  watched: WatchEnd,
+): Promise<void> {
+  const how = { ...target, force: true, reason: `watch: ${watched.reason}` };
   const problemOf = onFailure(({ message }) => ({ error: message }));
   const { error } = await rollBack(op, how).catch(problemOf);
   if (error === undefined) return;
