@@ -108,6 +108,16 @@ test('deploy --check says what a watch costs in memory, and what it cannot look 
   assert.match(shown.stderr, /what is active of 'shop' has no canary/);
 });
 
+test('the variables of nginx are none of its captures, also for an app whose name begins with a digit', async ({
+  world,
+}) => {
+  const named = ['acme/shop', '--branch', 'main', '--token-from', 'shop', '--name', '3d-shop'];
+  assert.is((await world.runner('add', ...named)).status, 0);
+  const { stdout } = await world.runner('watch', '3d-shop', '--proxy', 'nginx');
+  assert.match(stdout, '/apps/3d-shop/instances/default/$_3d_shop_to/app.sock');
+  assert.not.match(stdout, /\$[0-9]/);
+});
+
 test('whatever changes the app ends its watch, and says so in the log', async ({ world }) => {
   await shipWatched(world, '5m');
   for (const [verb, args] of [

@@ -40,7 +40,9 @@ export function snippetFor(
   const texts = instances.map((instance) => {
     const { dir } = paths.app(app).instance(instance);
     const own = instance === 'default' ? app : `${app}_${instance}`;
-    return TEXTS[proxy]({ dir, name: own.replaceAll(/[^A-Za-z0-9_]/g, '_'), token });
+    // To nginx `$3` is a capture, also in `$3d_hash`.
+    const name = own.replaceAll(/[^A-Za-z0-9_]|^(?=[0-9])/g, '_');
+    return TEXTS[proxy]({ dir, name, token });
   });
   return texts.join('\n');
 }
