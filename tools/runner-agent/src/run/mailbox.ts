@@ -28,6 +28,8 @@ const RETRY = 2_000;
 interface Arrived {
   readonly sealed: SealedOrder;
   readonly order: Order;
+  /** Whether it was taken out of its lane; it stays known until it has its result. */
+  begun: boolean;
   /** The check of its signer, made on arrival. */
   readonly signer: Promise<OrderRefusal | undefined>;
   working(): void;
@@ -47,20 +49,31 @@ export async function serveOrders(
     await storeResult(agent, broker, result);
     done();
   };
+  const carry = async (next: Arrived, stepping: Agent, ...more: [Order[], Arrived['signer']?]) => {
+    await publish(await retried(agent, () => handle(stepping, next.sealed, ...more)));
+    next.ack();
+    waiting.splice(waiting.indexOf(next), 1);
+  };
   const work = async (lane: string) => {
     busy.add(lane);
     await pause(DRAIN);
     for (let isFirst = true; ; isFirst = false) {
-      const next = waiting.find(({ order }) => laneOf(order) === lane);
+      const next = waiting.find(({ order, begun }) => !begun && laneOf(order) === lane);
       if (!next) break;
+      next.begun = true;
       const others: Order[] = [];
       for (const each of waiting)
         if (each !== next && (await supersedes(agent, each))) others.push(each.order);
       // Check the signer again after a wait: the list of signers may have changed.
       const signer = isFirst ? next.signer : undefined;
-      await publish(await retried(agent, () => handle(agent, next.sealed, others, signer)));
-      next.ack();
-      waiting.splice(waiting.indexOf(next), 1);
+      // A newer order ends the watch, as a command there does: it must not wait for it, which may take a day.
+      await new Promise<void>((resolve) => {
+        const step: Agent['step'] = (order, name) => {
+          agent.step?.(order, name);
+          if (name === 'watch') resolve();
+        };
+        void carry(next, { ...agent, step }, others, signer).then(resolve);
+      });
     }
     busy.delete(lane);
   };
@@ -79,7 +92,12 @@ export async function serveOrders(
       } else {
         const signer = signerRefusal(agent, sealed, order);
         signer.catch(() => {});
-        const parts = { signer, working: () => message.working(), ack: () => message.ack() };
+        const parts = {
+          signer,
+          begun: false,
+          working: () => message.working(),
+          ack: () => message.ack(),
+        };
         waiting.push({ sealed, order, ...parts });
         const lane = laneOf(order);
         if (!busy.has(lane)) void work(lane);
