@@ -7,7 +7,7 @@ import { readServers } from '@runner/fleet/files/operator';
 import { withFleet } from '../rollout/connect.ts';
 import { deliveryOf, storedResults } from '../rollout/delivery.ts';
 import { batchesOf, drive } from '../rollout/drive.ts';
-import { isFinished, isGood, statusOf } from '../rollout/line.ts';
+import { isFinished, isGood, type ServerLine, statusOf } from '../rollout/line.ts';
 import { waitOf } from '../rollout/make.ts';
 import { signPlan } from '../rollout/plan.ts';
 import { askAll } from '../rollout/presence.ts';
@@ -107,12 +107,17 @@ export const resume = command({
       const there = asked.flatMap(({ server, state }) => (state ? [server] : []));
       const { id, servers: _servers, issued, deadline, ...order } = delivery.order;
       const lasting = Date.parse(deadline) - Date.parse(issued);
+      const isProven = (line: ServerLine | undefined) => line !== undefined && isGood(line);
+      // A canary that has failed, or not finished, proves nothing to the others.
+      const canary = delivery.servers.filter(
+        ({ server }, index) => old.batches[0]?.includes(server) && !isProven(results[index]),
+      ).length;
       const draft = {
         order: { ...order, resumes: [...(order.resumes ?? []), id] },
         version: null,
         deadline: lasting,
         wait: waitOf(undefined, lasting),
-        batches: batchesOf(there, 0, Math.max(1, order.max_parallel)),
+        batches: batchesOf(there, canary, Math.max(1, order.max_parallel)),
         absent: left.filter((server) => !there.includes(server)),
         maxFailures: old.max_failures,
       };

@@ -1,0 +1,43 @@
+/** `fleet resume`, with a real broker. */
+import { hasBroker, whenBroker } from '@runner/testing/broker';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { gate, makeWorld, type World } from '../deploys/world.ts';
+import { makeStage, type Stage } from './stage.ts';
+
+const test = suite<Stage & { world: World }>('fleet resume');
+const SERVERS = ['web1', 'web2', 'web3'];
+
+test.before(async (scene) => {
+  if (!hasBroker()) return;
+  const world = await makeWorld();
+  Object.assign(scene, await makeStage(SERVERS, { world }), { world });
+  await Promise.all(SERVERS.map((server) => scene.startAgent(server)));
+});
+test.after(async ({ close, world }) => {
+  await close?.();
+  await world?.close();
+});
+
+const withBroker = whenBroker(test);
+
+withBroker('a canary that has not finished is waited for before the others', async (stage) => {
+  const { build, open } = gate();
+  await stage.world.push('v1', { deploy: build });
+  const early = await stage.fleet('deploy', 'shop', '--max-parallel', '3', '--wait', '2s');
+  assert.equal([early.status, early.lines[1]?.status], [4, 'no_answer']);
+  open();
+  const resumed = await stage.fleet('resume', String(early.lines[0]?.rollout));
+  assert.equal([resumed.status, resumed.lines[0]?.batches], [0, [['web1'], ['web2', 'web3']]]);
+});
+
+withBroker('after a canary that failed, the next server is one', async (stage) => {
+  await stage.world.push('v2', { deploy: 'build: exit 3\n' });
+  const { lines } = await stage.fleet('deploy', 'shop', '--max-parallel', '3');
+  assert.equal([lines[1]?.status, lines.at(-1)?.not_ordered], ['failed', 2]);
+  const resumed = await stage.fleet('resume', String(lines[0]?.rollout));
+  assert.equal([resumed.status, resumed.lines[0]?.batches], [1, [['web2'], ['web3']]]);
+  assert.is(resumed.lines.at(-1)?.not_ordered, 1);
+});
+
+test.run();
