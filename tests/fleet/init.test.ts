@@ -138,4 +138,15 @@ test('an order whose signature cannot be checked for want of a temporary folder 
   assert.match(String(message), 'cannot verify the signature with a file in /nonexistent: it does');
 });
 
+test('an order for a server that is not in the fleet is not sent to the others alone', async () => {
+  const { fleet, enrol } = await makeOperator();
+  for (const server of ['web1', 'web2']) await enrol(server, temporaryFolder(server));
+  const order = await must(fleet(['order', 'hold', 'shop']));
+  const stdin = await must(fleet(['sign'], { stdin: order }));
+  await must(fleet(['remove', 'web2']));
+  const { status, stdout, stderr } = await fleet(['send'], { stdin });
+  assert.equal([status, stdout], [1, '']);
+  assert.match(stderr, /line 1 is for 'web2', which is not in this fleet: .* \(server_unknown\)/);
+});
+
 test.run();

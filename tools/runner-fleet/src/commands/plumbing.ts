@@ -90,20 +90,29 @@ export const send = command({
   async run(context) {
     const { io, paths, options, print } = context;
     const wait = waitOf(options.wait, 0);
-    const orders = inputLines(io, 'runner fleet sign');
     const servers = readServers(paths.root);
+    const deliveries = inputLines(io, 'runner fleet sign').map((text, index) => {
+      const sealed = sealedOf(text);
+      if (!sealed) throw new Failure('order_invalid', `line ${index + 1} is not a signed order`);
+      const delivery = deliveryOf(sealed, servers);
+      const unknown = delivery.order.servers.find(
+        (name) => !servers.some((each) => each.server === name),
+      );
+      if (unknown !== undefined)
+        throw new Failure(
+          'server_unknown',
+          `line ${index + 1} is for '${unknown}', which is not in this fleet: see runner fleet list`,
+        );
+      return delivery;
+    });
     const lines: ServerLine[] = [];
     const answered = async (line: ServerLine) => {
       lines.push(line);
       await print(line);
     };
     return withFleet(context, async (broker) => {
-      for (const [index, text] of orders.entries()) {
-        const sealed = sealedOf(text);
-        if (!sealed) throw new Failure('order_invalid', `line ${index + 1} is not a signed order`);
-        const waiting = { wait, signal: new AbortController().signal, answered };
-        await deliver(context, broker, deliveryOf(sealed, servers), waiting);
-      }
+      const waiting = { wait, signal: new AbortController().signal, answered };
+      for (const delivery of deliveries) await deliver(context, broker, delivery, waiting);
       return { status: statusOf(lines) };
     });
   },
