@@ -268,9 +268,9 @@ test('OpenPGP counts only with the key in commit_signers.gpg', async ({ world })
     JSON.stringify(world.events().at(-1)?.signed_by),
     /"principal":"GitHub <noreply@github.com>","key":"[0-9A-F]{40}","kind":"openpgp"/,
   );
+  // Where hooks and apps have their temporary files, another of the same user could exchange the keys.
   const nowhere = await world.deploy([], { TMPDIR: join(home, 'none') });
-  assert.is(nowhere.status, 1);
-  assert.match(nowhere.stderr, /cannot write a file in \S+none: .* \(not_writable\)\n/);
+  assert.is(nowhere.status, 0, nowhere.stderr);
   gpg(
     '--passphrase',
     '',

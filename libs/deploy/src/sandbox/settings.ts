@@ -17,17 +17,21 @@ export function marksIn(env: Variables): Variables {
   return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('RUNNER_')));
 }
 
-/** A descriptor of a nameless file in memory that sets the variables. Throws `not_writable`. */
+/** A descriptor that sets the variables. Throws `not_writable`. */
 export function openSettings(env: Variables, outer: Env): number {
   const options = Object.entries(env).flatMap((pair) => ['--setenv', ...pair]);
-  const bytes = Buffer.from(options.map((each) => `${each}\0`).join(''));
+  return openInMemory(Buffer.from(options.map((each) => `${each}\0`).join('')), outer);
+}
+
+/** A descriptor of a nameless file in memory, which commands of a commit cannot find. Throws `not_writable`. */
+export function openInMemory(bytes: Uint8Array, outer: Env): number {
   for (const folder of ['/dev/shm', ...memoryFolders(outer)]) {
     const fd = nameless(folder, bytes);
     if (fd !== undefined) return fd;
   }
   const advice =
     '/dev/shm or $XDG_RUNTIME_DIR must be a tmpfs with space that this user can write to';
-  throw new Failure('not_writable', `the sandbox needs a folder in memory: ${advice}`);
+  throw new Failure('not_writable', `a folder in memory is needed: ${advice}`);
 }
 
 /** undefined if nothing can be written there. */

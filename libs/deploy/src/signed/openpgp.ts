@@ -1,10 +1,9 @@
 /** OpenPGP signatures, such as those of merges on github.com, verified by gpgv. */
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { orElse, orFail } from '@runner/common/foundation/attempt';
+import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
+import { openInMemory } from '../sandbox/settings.ts';
 
 /** How the armour of such a signature begins. */
 export const PGP_ARMOUR = '-----BEGIN PGP SIGNATURE-----';
@@ -73,17 +72,10 @@ function packetAt(bytes: Buffer, at: number): { kind: number; end: number } {
  * Throws `signers_invalid` without gpgv, `not_writable`.
  */
 export async function pgpSigner(keyring: Buffer, signature: string, payload: Buffer) {
-  const doing = `write a file in ${tmpdir()}`;
-  const folder = orFail(() => mkdtempSync(join(tmpdir(), 'runner-gpgv-')), doing);
+  // In /tmp an app of the same user could exchange them: hooks and apps have the server's, in the sandbox too.
+  const files = [keyring, Buffer.from(signature)].map((bytes) => openInMemory(bytes, {}));
   try {
-    const file = (name: string, content: Buffer | string) => {
-      orFail(() => writeFileSync(join(folder, name), content, { mode: 0o600 }), doing);
-      return join(folder, name);
-    };
-    const keys = file('keys', keyring);
-    const options = ['--homedir', folder, '--keyring', keys, '--weak-digest', 'SHA1'];
-    const args = [...options, '--status-fd', '1', '--', file('sig', signature), '-'];
-    const status = await statusOf(args, payload);
+    const status = await statusOf(files, payload);
     const all = (name: string) => [
       ...status.matchAll(new RegExp(`^\\[GNUPG:\\] ${name} (.*)$`, 'gm')),
     ];
@@ -94,19 +86,29 @@ export async function pgpSigner(keyring: Buffer, signature: string, payload: Buf
     const principal = good[1]?.replace(/^\S+ /, '') ?? '';
     return { principal, key: valid[1]?.split(' ').at(-1) ?? '' };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    for (const each of files) closeSync(each);
   }
 }
 
-function statusOf(args: readonly string[], payload: Buffer): Promise<string> {
+const GPGV = ['--homedir', '/nonexistent', '--keyring', '/proc/self/fd/3', '--weak-digest', 'SHA1'];
+
+function statusOf(files: readonly number[], payload: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
-    const child = execFile('gpgv', args, { env, timeout: PATIENCE }, (error, text) => {
-      const missing =
-        'gpgv is missing, which the OpenPGP keys of commit_signers.gpg need: install gpgv';
-      if (error?.syscall !== undefined) reject(new Failure('signers_invalid', missing));
-      else resolve(error ? '' : text);
+    const args = [...GPGV, '--status-fd', '1', '--', '/proc/self/fd/4', '-'];
+    const child = spawn('gpgv', args, {
+      env,
+      stdio: ['pipe', 'pipe', 'ignore', ...files],
+      timeout: PATIENCE,
     });
+    let text = '';
+    child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+    const missing =
+      'gpgv is missing, which the OpenPGP keys of commit_signers.gpg need: install gpgv';
+    child.on('error', () => reject(new Failure('signers_invalid', missing)));
+    child.on('close', (status) => resolve(status === 0 ? text : ''));
     child.stdin?.on('error', () => {});
     child.stdin?.end(payload);
   });
