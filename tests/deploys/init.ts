@@ -5,8 +5,8 @@ import type { World } from './world.ts';
 
 export const scratches = temporaryFolder('scratches');
 
-export const init = ({ root }: World, args: readonly string[]) =>
+export const init = ({ root }: World, args: readonly string[], temporary = scratches) =>
   run('runner-init', ['--app', 'shop', ...args], {
     root,
-    env: { TMPDIR: scratches, RUNNER_SANDBOX: 'auto' },
+    env: { TMPDIR: temporary, RUNNER_SANDBOX: 'auto' },
   });

@@ -32,9 +32,15 @@ for round in 1 2 3 4 5; do
 done 2>/dev/null
 rm -rf -- "$1" || { sleep 1; rm -rf -- "$1"; }`;
 
-/** Makes a scratch root for an app, with what config.yml of the server says of its sandbox and builds. */
-export function makeScratch({ io, paths }: Server, app: string): ScratchRoot {
-  const parent = io.env.TMPDIR ?? FOLDER;
+/**
+ * Makes a scratch root for an app, with what config.yml of the server says of its sandbox and builds. Beside the
+ * server's apps it has to be in their root, which their sandboxes hide: in /var/tmp they could change it.
+ */
+export function makeScratch(
+  { io, paths }: Server,
+  app: string,
+  parent = io.env.TMPDIR ?? FOLDER,
+): ScratchRoot {
   const made = orFail(
     () => mkdtempSync(join(parent, 'runner-init-')),
     `make a folder in ${parent}`,

@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { type CommandResult, type Context, command } from '@runner/common/cli/command';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { difference } from '@runner/common/files/difference';
+import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
@@ -74,7 +75,8 @@ async function runInit(context: InitContext): Promise<CommandResult> {
   if (args.folder !== undefined)
     throw new Failure('usage', 'the argument [FOLDER] cannot be used with --app <APP>');
   const name = options.app;
-  const scratch = makeScratch(context, name);
+  const { root } = context.paths;
+  const scratch = makeScratch(context, name, isThere(root) ? root : undefined);
   try {
     const place = await untilInterrupted(io, (signal) => headOf(context, name, scratch, signal));
     return await proposed(context, place, name, scratch);
