@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { until } from '@runner/testing/until';
@@ -34,6 +34,19 @@ test('an idle preview falls asleep, and its first request wakes it', async ({ wo
   assert.match(String(records[0]?.reason), /^asleep: no request for /);
   assert.is(records[1]?.reason, 'woken by a request');
   assert.not(world.kinds().includes('AppDown'));
+});
+
+test('while the states cannot be read requests get 503, and the waker goes on', async ({
+  world,
+}) => {
+  await fallAsleep(world);
+  const state = join(world.root, 'state');
+  renameSync(state, `${state}.away`);
+  writeFileSync(state, '');
+  assert.is((await askHost(world.proxy, HOST)).status, 503);
+  rmSync(state);
+  renameSync(`${state}.away`, state);
+  assert.is((await askHost(world.proxy, HOST)).text, 'shop v0');
 });
 
 test('an app that something else wakes while its start begins can be woken again', async ({

@@ -43,7 +43,12 @@ export async function serve(server: WakerServer, stop: AbortSignal): Promise<voi
       open -= 1;
       last = performance.now();
     });
-    void hold(server, wakes, client);
+    hold(server, wakes, client).catch((error: unknown) => {
+      if (!(error instanceof Failure)) throw error;
+      // Of one request: the others go on.
+      server.note(`${error.message} (${error.code})`);
+      refuse(client, 503, NOT_STARTED, 1);
+    });
   });
   net.maxConnections = CONNECTIONS;
   const isPassed = await listen(net, server);
