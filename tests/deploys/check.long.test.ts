@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeployPlan } from '@runner/deploy/pipeline/check';
 import { start } from '@runner/testing/run';
@@ -155,14 +155,15 @@ for (const [what, deploy, programs, problems] of [
   });
 }
 
-test('a missing shared file is a problem until it is created', async ({ world }) => {
+test('a missing shared file is a problem until it is created, in a folder that the check makes', async ({
+  world,
+}) => {
   await world.push('v1', { deploy: deployFile(world.port, 'shared: [.env, VERSION, up/]') });
   const shared = join(world.root, 'apps/shop/instances/default/shared');
   const missing = await planned(world);
   assert.equal(missing.plan.problems, [
     `shared: the file ${shared}/.env does not exist yet: create it`,
   ]);
-  mkdirSync(shared, { recursive: true });
   writeFileSync(join(shared, '.env'), '');
   assert.is((await planned(world)).plan.result, 'valid');
 });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import { isThere } from '@runner/common/files/read';
+import { isThere, makeFolder } from '@runner/common/files/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { migrationLacks } from '../database/ready.ts';
 import { blobsOf } from '../git/commit-files.ts';
@@ -120,7 +121,7 @@ function nestedShared({ shared }: DeployFile): string[] {
   });
 }
 
-/** Shared files that exist neither in `shared/` nor in the commit. */
+/** Shared files that exist neither in `shared/`, which is made for them, nor in the commit. */
 async function missingShared(source: GitSource, paths: Paths, commit: string, file: DeployFile) {
   const [first] = file.instances;
   if (!first) return [];
@@ -130,9 +131,12 @@ async function missingShared(source: GitSource, paths: Paths, commit: string, fi
     source,
     absent.map(({ path }) => `${commit}:${path}`),
   );
-  return absent
-    .filter((_, index) => inCommit[index] === undefined)
-    .map(({ path }) => `shared: the file ${join(shared, path)} does not exist yet: create it`);
+  const missing = absent.filter((_, index) => inCommit[index] === undefined);
+  // Made by hand as root, it would be closed to runner.
+  if (missing.length > 0) unlessFailure(() => makeFolder(shared), undefined);
+  return missing.map(
+    ({ path }) => `shared: the file ${join(shared, path)} does not exist yet: create it`,
+  );
 }
 
 /** A compose or ecosystem file that the commit lacks, unless a build may make it. */
