@@ -134,18 +134,20 @@ test('an app that cannot have its port is explained by the app or the program th
   const errorOn = async (deploy: string, message: string) => {
     await world.git.commit('acme/other', { ...files, '.deploy.yml': deploy }, message);
     assert.is((await run('runner-deploy', ['other'], { root: world.root })).status, 1);
-    return String(world.events().at(-1)?.error).split('\n')[0];
+    const { error, cause } = world.events().at(-1) ?? {};
+    assert.match(String(cause), /^port \d+ is used by /);
+    return String(error).split('\n')[0];
   };
-  const start = 'start: `exec node server.js` ended with status 1';
-  assert.is(
-    await errorOn(deployFile(world.port), 'one'),
-    `${start}; port ${world.port} is used by the app shop (default)`,
+  const ended = '`exec node server.js` ended with status 1';
+  assert.match(
+    (await errorOn(deployFile(world.port), 'one')) ?? '',
+    `: ${ended}; port ${world.port} is used by the app shop (default)`,
   );
   await run('runner-stop', ['shop'], { root: world.root });
   await withStranger(world.port, async () => {
     assert.match(
       (await errorOn(deployFile(world.port), 'two')) ?? '',
-      new RegExp(`^${start}; port ${world.port} is used by another process \\(.+, \\d+\\)$`),
+      new RegExp(`: ${ended}; port ${world.port} is used by another process \\(.+, \\d+\\)$`),
     );
   });
 });

@@ -16,7 +16,7 @@ import {
 import type { Started, Target } from './drivers/driver.ts';
 import { localPort } from './ports.ts';
 import { connect } from './reach.ts';
-import { otherAppOn } from './stranger.ts';
+import { otherAppOn, withPortHolder } from './stranger.ts';
 
 /** Why an instance is not healthy. Undefined if it is healthy. */
 type HealthProblem =
@@ -50,7 +50,10 @@ export async function waitHealthy(health: Health, target: Target, started: Start
       (await ask(health, target, Math.min(health.timeout, left))) ??
       notFromTarget(health, target, started);
     const death = started.death();
-    if (death) throw loggedFailure(log, 'health', `health: ${death.words}`, death.output);
+    if (death) {
+      const failure = loggedFailure(log, 'health', `health: ${death.words}`, death.output);
+      throw withPortHolder(target, failure);
+    }
     if (!found) return;
     log.line(`health: attempt ${attempt}: ${found.words}`);
     // The last attempt may have had too little time: the problem before it says more.

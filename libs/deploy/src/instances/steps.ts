@@ -8,10 +8,10 @@ import { driverFor, takesThePlaceOf } from './drivers/choose.ts';
 import { type Started, type Target, unobserved } from './drivers/driver.ts';
 import { waitHealthy } from './health.ts';
 import { startsBeside } from './place.ts';
-import { inTheWay, portsOf } from './ports.ts';
+import { inTheWay } from './ports.ts';
 import { elsewhereWords, isOpen } from './reach.ts';
 import { instanceState, put, serve, stopSlot } from './slots.ts';
-import { otherAppOn, strangerTo } from './stranger.ts';
+import { withPortHolder } from './stranger.ts';
 import { keptTarget, releaseOf } from './target.ts';
 
 /** The stages in which a target is made active. */
@@ -73,7 +73,11 @@ function starting(op: Operation, target: Target, { title, isFresh = false }: Act
     else await takePlace(op, target, isFresh);
   };
   const run = async () => {
-    started ??= await driverFor(start).start(target).catch(nameHolder(target));
+    started ??= await driverFor(start)
+      .start(target)
+      .catch((error: unknown) => {
+        throw error instanceof StepFailure ? withPortHolder(target, error) : error;
+      });
     const { remark, left } = started;
     if (isFresh && left)
       throw new StepFailure('start', `${left} still runs: ${remark}`, { blame: 'operator' });
@@ -86,18 +90,6 @@ function starting(op: Operation, target: Target, { title, isFresh = false }: Act
     step('health', isWarm || (!target.file.health && slot === undefined), check),
   ];
 }
-
-/** Rethrows a failed start with who holds a port of the target: that may be why. */
-const nameHolder = (target: Target) => (error: unknown) => {
-  const { file, instance, start } = target;
-  const ports = error instanceof StepFailure && !instance.traffic ? portsOf(file, instance) : [];
-  const endings = ports.flatMap((port) => {
-    const other = start.type === 'process' ? strangerTo([], port) : undefined;
-    const holder = otherAppOn(target, port) ?? other;
-    return holder ? [`; port ${port} is used by ${holder}`] : [];
-  });
-  throw endings.length > 0 ? withEnding(error as StepFailure, endings.join('')) : error;
-};
 
 /** From here on the target gets the requests. */
 function serving(op: Operation, target: Target, { title }: ActivationPlan): Step {

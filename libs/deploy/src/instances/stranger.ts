@@ -2,7 +2,9 @@
 import { basename, dirname, join } from 'node:path';
 import { allListeners, holds, listenersOn } from '../run/listeners.ts';
 import { environmentOf, JOB_RUN, ownProcesses, releaseIn } from '../run/processes.ts';
+import { type StepFailure, withEnding, withSeen } from '../run/step.ts';
 import { type Asked, appFolderOf, type Target } from './drivers/driver.ts';
+import { portsOf } from './ports.ts';
 import { nameOf } from './reach.ts';
 
 /** Who listens on a port instead of these processes, in words; undefined if they do. */
@@ -86,4 +88,19 @@ export function otherAppOn({ app, instance, paths }: Target, port: number): stri
     if (holds(pid, listeners)) return `the app ${name} (${of})`;
   }
   return undefined;
+}
+
+/** A failed start, with who has a port that the target needs: that may be why. */
+export function withPortHolder(target: Target, failure: StepFailure): StepFailure {
+  const { file, instance, start } = target;
+  // With `traffic` the port was free.
+  const ports = instance.traffic ? [] : portsOf(file, instance);
+  const taken = ports.flatMap((port) => {
+    const own = [...processesOf(target).keys()];
+    const other = start.type === 'process' ? strangerTo(own, port) : undefined;
+    const holder = otherAppOn(target, port) ?? other;
+    return holder ? [`port ${port} is used by ${holder}`] : [];
+  });
+  const words = taken.join('; ');
+  return words === '' ? failure : withSeen(withEnding(failure, `; ${words}`), words);
 }
