@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeployPlan } from '@runner/deploy/pipeline/check';
-import { start } from '@runner/testing/run';
+import { run, start } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
 import { announced, look, makeStage } from './matrix.ts';
@@ -166,6 +166,21 @@ test('a missing shared file is a problem until it is created, in a folder that t
   ]);
   writeFileSync(join(shared, '.env'), '');
   assert.is((await planned(world)).plan.result, 'valid');
+});
+
+test('paths that match nothing are warned of, since no push would be deployed', async ({
+  world,
+}) => {
+  await world.push('v1', { deploy: deployFile(world.port) });
+  const follow = (paths: string) =>
+    run('runner-edit', ['shop', '--paths', paths], { root: world.root });
+  await follow('apps/wbe,libs');
+  const warning =
+    'paths: nothing in the commit matches apps/wbe,libs, so no push is deployed; run: runner edit shop --paths <PATHS>';
+  assert.ok((await planned(world)).plan.warnings.includes(warning));
+  assert.match((await world.deploy()).stderr, `runner deploy: ${warning}\n`);
+  await follow('apps/wbe,server.js');
+  assert.not.match((await world.deploy()).stderr, 'paths:');
 });
 
 test('a refused token is reported as such; during a deploy the status is 75', async ({ world }) => {

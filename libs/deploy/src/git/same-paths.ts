@@ -1,6 +1,7 @@
 /** Whether two commits are the same to an app that follows paths of its repository. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AppState } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import { gitIn } from './git.ts';
 import { commitIn, fetchById } from './remote.ts';
@@ -33,11 +34,25 @@ export async function samePaths(
   return same;
 }
 
+/** The tree without files; only git's SHA-1 repositories know it. */
+const EMPTY = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+
+/** That nothing of a commit is under the paths that its app follows: no push would be deployed. */
+export async function pathsNote(
+  source: GitSource,
+  commit: string,
+  { app, paths = [] }: Pick<AppState, 'app' | 'paths'>,
+): Promise<string[]> {
+  const isEmpty = paths.length > 0 && (await isUnchanged(source, [EMPTY, commit], paths));
+  const words = `paths: nothing in the commit matches ${paths.join(',')}, so no push is deployed`;
+  return isEmpty ? [`${words}; run: runner edit ${app} --paths <PATHS>`] : [];
+}
+
 async function isUnchanged(
   source: GitSource,
   commits: readonly [from: string, to: string],
   paths: readonly string[],
-  lender: string | undefined,
+  lender?: string,
 ): Promise<boolean | undefined> {
   const args = ['diff-tree', '-r', '--quiet', '--no-renames', '--end-of-options', ...commits, '--'];
   const lent = lender === undefined ? {} : { lender };

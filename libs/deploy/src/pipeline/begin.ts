@@ -21,6 +21,7 @@ import { changesOf } from '../git/changes.ts';
 import { type Contents, contentsOf, isOfTheCommit, unreadNote } from '../git/contents.ts';
 import { type CommitInfo, commitInfo } from '../git/history.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
+import { pathsNote } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
 import { activeFile, onlyInstance, previousOfAll } from '../instances/target.ts';
 import { eventsOf, record } from '../journal/events.ts';
@@ -107,7 +108,8 @@ export async function fetchCommit(
       { app, source },
       { from, to: wanted.commit },
     );
-    for (const note of notes) reporter.note(note);
+    const pathNotes = await pathsNote(source, wanted.commit, app);
+    for (const note of [...notes, ...pathNotes]) reporter.note(note);
     const known = { wanted, about, changes: { ...commits, ...packages } };
     try {
       const contents = await contentsOf(source, wanted.commit, app.deploy_file);

@@ -10,6 +10,7 @@ import { cleanRecord } from '@runner/common/redaction/record';
 import { type Contents, contentsOf, unreadNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
+import { pathsNote } from '../git/same-paths.ts';
 import { unlistedUnits, unlistedWords } from '../instances/drivers/availability.ts';
 import { unitOfAnother } from '../instances/neighbours.ts';
 import { portProblems } from '../instances/ports.ts';
@@ -103,6 +104,7 @@ export async function inspect(request: CheckRequest, app: AppState) {
     const contents = await contentsOf(source, wanted.commit, app.deploy_file);
     const note = unreadNote(contents);
     if (note) reporter.note(note);
+    const pathNotes = await pathsNote(source, wanted.commit, app);
     const file = onlyInstance(contents.file, request.instance, wanted.version);
     const [first] = file.instances;
     const set = variablesOf(secrets.today(first?.name ?? ''));
@@ -115,7 +117,7 @@ export async function inspect(request: CheckRequest, app: AppState) {
     );
     const plan = await planOf(request, known, wanted, { ...contents, file });
     // The commands of the file may contain a secret.
-    const warnings = [...(note ? [note] : []), ...plan.warnings, ...notes];
+    const warnings = [...(note ? [note] : []), ...plan.warnings, ...notes, ...pathNotes];
     const clean = cleanRecord({ ...plan, warnings, signed_by }, redact);
     return { plan: clean, source, redact, file, packages };
   });
