@@ -1,4 +1,9 @@
-import { runOnTerminal, type ShownSession } from '@runner/testing/terminal';
+import {
+  CTRL_C,
+  runOnTerminal,
+  type ShownSession,
+  startOnTerminal,
+} from '@runner/testing/terminal';
 import * as assert from 'uvu/assert';
 import { deployFile, type World, worldSuite } from './world.ts';
 
@@ -37,6 +42,20 @@ test('colours are used on a terminal, and a failed step is marked', async ({ wor
   assert.is(status, 1);
   assert.ok(text.includes('\x1b[31m✘\x1b[39m build: exit 3'));
   assert.match(text, /Deploy FAILED for shop v1\./);
+});
+
+test('a terminal that cannot erase a line gets plain lines', async ({ world }) => {
+  await world.push('v1', { deploy: 'build: sleep 0.5' });
+  const env = { TERM: 'dumb' };
+  const { status, text } = await onTerminal(world, env);
+  assert.is(status, 0);
+  assert.not.match(text, '\x1b');
+  assert.match(text, /^ok {5}build: sleep 0\.5 \(\d+\.\d s\)\r$/m);
+  const top = startOnTerminal('runner-top', ['--offline'], { root: world.root, env });
+  await top.expect('shop');
+  top.type(CTRL_C);
+  await top.done;
+  assert.not.match(top.raw(), '\x1b');
 });
 
 test.run();

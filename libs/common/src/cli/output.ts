@@ -61,6 +61,11 @@ function wantsColour(when: ColourWhen, env: Env, stream: { readonly isTTY: boole
   if (when !== 'auto') return when === 'always';
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  return canDraw(env, stream);
+}
+
+/** The stream is a terminal that knows colours and can erase a line. */
+export function canDraw(env: Env, stream: { readonly isTTY: boolean }): boolean {
   return stream.isTTY && env.TERM !== 'dumb';
 }
 

@@ -5,6 +5,7 @@
 import { lineOf } from '@runner/common/audit/append';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
+import { canDraw } from '@runner/common/cli/output';
 import { harmless, harmlessLine, jsonLine } from '@runner/common/text/harmless';
 import type { Reporter } from './reporter.ts';
 
@@ -39,7 +40,7 @@ export function progressFor(context: ProgressContext, verbose: boolean): Progres
 
 function displayFor(context: ProgressContext, verbose: boolean): DrawnProgress {
   if (context.format === 'json') return jsonProgress(context);
-  return context.io.stderr.isTTY && !verbose
+  return canDraw(context.io.env, context.io.stderr) && !verbose
     ? terminalProgress(context)
     : plainProgress(context, verbose);
 }

@@ -8,6 +8,7 @@ import {
   command,
   EVENTS_OPTION,
 } from '@runner/common/cli/command';
+import { canDraw } from '@runner/common/cli/output';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { EXIT, Failure, signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -203,7 +204,7 @@ async function runCheck(
   const { io, paths, args, options, format, note } = context;
   const progress = progressFor({ ...context, format: 'human' }, false);
   // Steps are drawn on a terminal only: elsewhere they would look like the steps of the plan.
-  const isDrawn = format === 'human' && io.stderr.isTTY;
+  const isDrawn = format === 'human' && canDraw(io.env, io.stderr);
   try {
     const plan = await planDeploy({
       io,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { missingRoot } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
+import { canDraw } from '@runner/common/cli/output';
 import { signalStatus } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { OFFLINE } from '@runner/deploy/instances/view';
@@ -33,7 +34,7 @@ export const top = command({
       return {};
     }
     if (options.once) return { value: await source.whole() };
-    if (format === 'human' && !options.plain && io.stdin.isTTY && io.stdout.isTTY) {
+    if (format === 'human' && !options.plain && io.stdin.isTTY && canDraw(io.env, io.stdout)) {
       const now = await source.now();
       return { status: await new TopSession({ io, paths }, source, style, now).run() };
     }
