@@ -42,4 +42,15 @@ test('a shared path in another is refused before the build', async ({ world }) =
   assert.equal([status, stdout.includes(`Not ready:\n  ${problem}\n`)], [1, true]);
 });
 
+test('a folder of the commit that is named without a slash is shared', async ({ world }) => {
+  await world.push('v1', {
+    deploy: 'shared: [data, conf/own]\n',
+    files: { 'data/seed': 'one', 'conf/own/settings': 'two' },
+  });
+  const { status, stderr } = await world.deploy();
+  assert.is(status, 0, stderr);
+  const found = ['data/seed', 'conf/own/settings'].map((path) => inCurrent(world, path));
+  assert.equal(found, ['one', 'two']);
+});
+
 test.run();

@@ -7,7 +7,7 @@ import { isThere, makeFolder } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { migrationLacks } from '../database/ready.ts';
-import { blobsOf } from '../git/commit-files.ts';
+import { blobsOf, treeOf } from '../git/commit-files.ts';
 import type { GitSource } from '../git/source.ts';
 import { obstacles, refusedUnits } from '../instances/drivers/availability.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
@@ -121,17 +121,16 @@ function nestedShared({ shared }: DeployFile): string[] {
   });
 }
 
-/** Shared files that exist neither in `shared/`, which is made for them, nor in the commit. */
+/** Shared files that exist neither in `shared/`, which is made for them, nor, as a file or a folder, in the commit. */
 async function missingShared(source: GitSource, paths: Paths, commit: string, file: DeployFile) {
   const [first] = file.instances;
   if (!first) return [];
   const { shared } = paths.app(source.app).instance(first.name);
   const absent = file.shared.filter(({ path, folder }) => !folder && !isThere(join(shared, path)));
-  const inCommit = await blobsOf(
-    source,
-    absent.map(({ path }) => `${commit}:${path}`),
-  );
-  const missing = absent.filter((_, index) => inCommit[index] === undefined);
+  if (absent.length === 0) return [];
+  const names = absent.map(({ path }) => path);
+  const { top: inCommit } = await treeOf(source, commit, names);
+  const missing = absent.filter(({ path }) => !inCommit.has(path));
   // Made by hand as root, it would be closed to runner.
   if (missing.length > 0) unlessFailure(() => makeFolder(shared), undefined);
   return missing.map(
