@@ -14,7 +14,7 @@ test("wrong usage is refused in clap's words, with status 2", () =>
 const CONFIGS: readonly (readonly [text: string | Buffer, sentence: string])[] = [
   ['notify: [', ':1: wrong indentation, or a bracket that is not closed'],
   ['\n\ta: 1', ':2: a tab is used for indentation: use spaces'],
-  ['notify:\n  x: 1\n  x: 2', ':3: duplicate key'],
+  ['notify:\n  x: 1\n  x: 2', ':3: x: duplicate key'],
   ['a: &x 1\nb: *x', ':2: uses an alias (*name): write the value out'],
   [`a: ${'['.repeat(40)}`, ':1: has brackets nested too deeply'],
   [`${'? '.repeat(500)}a`, ':1: is nested too deeply'],

@@ -117,7 +117,7 @@ function treeOfValue(node: unknown, reading: Reading, line: number): Tree {
     const entries = node.items.map((pair) => {
       const key = isScalar(pair.key) ? String(pair.key.value) : '';
       const keyLine = lineOf(pair.key, reading) ?? line;
-      if (seen.has(key)) throw problem(reading.file, keyLine, '', 'duplicate key');
+      if (seen.has(key)) throw problem(reading.file, keyLine, key, 'duplicate key');
       seen.add(key);
       return { key, line: keyLine, value: treeOf(pair.value, reading, keyLine) };
     });

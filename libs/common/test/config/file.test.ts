@@ -94,7 +94,7 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     ':3: notify.templates.failure.discord: must be a text (put it in quotes)',
   ],
   ['code_host_api_url: 5\n', ':1: code_host_api_url: must be a text (put it in quotes)'],
-  ['a: 1\nnotify:\n  channel: both\n  channel: both\n', ':4: duplicate key'],
+  ['a: 1\nnotify:\n  channel: both\n  channel: both\n', ':4: channel: duplicate key'],
   ['notify: &n {channel: both}\nother: *n\n', ':2: uses an alias (*name): write the value out'],
 ];
 

@@ -403,7 +403,7 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     ':3: instances.a.env.A: must be a single value, not a list',
   ],
   ['instances:\n  "\\x1b[31m": {}\n', ':2: instances.\\x1b[31m: is not a valid name'],
-  ['a: 1\na: 2\n', ':2: duplicate key'],
+  ['a: 1\na: 2\n', ':2: a: duplicate key'],
   [`${STARTED}watch: 25h\n`, ':2: watch: is too long: the maximum is 24h'],
   [`${STARTED}watch: 5s\n`, ':2: watch: is too short: the minimum is 10s'],
   [`${STARTED}watch: soon\n`, ':2: watch: must be a time like 500ms, 30s, 5m or 1h'],

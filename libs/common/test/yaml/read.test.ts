@@ -95,8 +95,8 @@ const BAD: readonly (readonly [what: string, text: string | Uint8Array, sentence
   ['NUL', 'a: 1\nb: \u0000\n', ':2: has a control character'],
   ['an escape character', 'a: "\u001b[31m"\n', ':1: has a control character'],
   ['a tab as indentation', 'a:\n\tb: 1\n', ':2: a tab is used for indentation: use spaces'],
-  ['the same key twice', 'a: 1\nb: 2\na: 3\n', ':3: duplicate key'],
-  ['the same key twice within', 'x:\n  a: 1\n  "a": 3\n', ':3: duplicate key'],
+  ['the same key twice', 'a: 1\nb: 2\na: 3\n', ':3: a: duplicate key'],
+  ['the same key twice within', 'x:\n  a: 1\n  "a": 3\n', ':3: a: duplicate key'],
   ['an alias', 'a: &x 1\nb: *x\n', ':2: uses an alias (*name): write the value out'],
   [
     'a binary value',
