@@ -2,6 +2,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killApp } from '@runner/testing/app';
+import { start } from '@runner/testing/run';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
@@ -116,6 +117,16 @@ test('the variables of nginx are none of its captures, also for an app whose nam
   const { stdout } = await world.runner('watch', '3d-shop', '--proxy', 'nginx');
   assert.match(stdout, '/apps/3d-shop/instances/default/$_3d_shop_to/app.sock');
   assert.not.match(stdout, /\$[0-9]/);
+});
+
+test('a watch that is followed is not judged if its app is removed', async ({ world }) => {
+  await shipWatched(world, '5m');
+  const shown = start('runner-watch', ['shop'], { root: world.root });
+  for await (const line of shown.stdout) if (line.startsWith('shop v2 is watched')) break;
+  assert.is((await world.runner('remove', 'shop', '--yes')).status, 0);
+  const { status, stdout, stderr } = await shown.done;
+  assert.equal([status, stderr], [3, '']);
+  assert.match(stdout, /Not judged: shop v2: ended early by a removal\n$/);
 });
 
 test('whatever changes the app ends its watch, and says so in the log', async ({ world }) => {

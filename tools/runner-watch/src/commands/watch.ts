@@ -1,6 +1,6 @@
 import type { AppState } from '@runner/common/apps/state';
-import { requireApp } from '@runner/common/apps/store';
-import type { WatchEnd } from '@runner/common/apps/watch';
+import { findApp, requireApp } from '@runner/common/apps/store';
+import type { WatchEnd, WatchState } from '@runner/common/apps/watch';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
@@ -80,7 +80,7 @@ export const watch = command({
       const proxy = options.proxy as SharingProxy;
       return { value: { proxy, text: snippetFor(paths, args.app, names, proxy) } };
     }
-    let followed: string | undefined;
+    let followed: FollowedWatch | undefined;
     if (options.carry) await carry(context);
     else {
       const shown = await show(context);
@@ -128,23 +128,28 @@ async function carry(context: WatchContext): Promise<void> {
 /** Longest time in which another watcher may take the place of one that ended, in ms. */
 const LOST_FOR = 3_000;
 
+type FollowedWatch = Pick<WatchState, 'deploy_id' | 'version' | 'since'>;
+
 /** What is judged: the release that is watched, or one that has a share of the requests. */
-function judgedIn({ watch, deploying }: AppState, followed: string | undefined) {
+function judgedIn({ watch, deploying }: AppState, followed: FollowedWatch | undefined) {
   if (watch) return watch;
   // Between its last share and its watch it is in other stages.
-  const isJudged = deploying?.stage === 'canary' || deploying?.deploy_id === followed;
+  const isJudged =
+    deploying?.stage === 'canary' || (followed && deploying?.deploy_id === followed.deploy_id);
   return isJudged && deploying ? { ...deploying, since: deploying.started } : undefined;
 }
 
 /** Prints what changes until the watch ends, or no one watches. Returns the exit status, and the deploy that it was about. */
 async function show({ io, paths, args: { app }, print }: WatchContext) {
   let shown = '';
-  let followed: string | undefined;
+  let followed: FollowedWatch | undefined;
   let seen = io.elapsed();
   const status = await poll(io, async () => {
-    const judged = judgedIn(requireApp(paths, app), followed);
+    // It may be removed meanwhile.
+    const state = (followed === undefined ? requireApp : findApp)(paths, app);
+    const judged = state && judgedIn(state, followed);
     if (!judged) return 'end';
-    followed = judged.deploy_id;
+    followed = judged;
     if (hasWatcher({ io, paths }, app, judged)) seen = io.elapsed();
     if (io.elapsed() - seen > LOST_FOR) return 'end';
     const progress = readProgress(paths, app, judged.deploy_id);
@@ -157,8 +162,14 @@ async function show({ io, paths, args: { app }, print }: WatchContext) {
 }
 
 /** How what was followed, or the newest watch, ended. */
-function resultOf({ paths, args: { app } }: WatchContext, followed: string | undefined) {
-  const state = requireApp(paths, app);
+function resultOf({ io, paths, args: { app } }: WatchContext, followed: FollowedWatch | undefined) {
+  const known = findApp(paths, app);
+  if (!known && followed) {
+    const { deploy_id, version, since } = followed;
+    const end = { verdict: 'not_judged' as const, reason: 'ended early by a removal' };
+    return { deploy_id, version, since, at: io.now().toISOString(), ...end };
+  }
+  const state = known ?? requireApp(paths, app);
   const { watched, last_failure: failure } = state;
   const judged = judgedIn(state, followed);
   if (judged && followed !== undefined) {
@@ -170,7 +181,7 @@ function resultOf({ paths, args: { app } }: WatchContext, followed: string | und
   }
   // It was judged by its share later than what is active.
   const isNewest = failedSince(state) && !(watched && failure && watched.at > failure.at);
-  if (failure?.stage !== 'canary' || !(failure.deploy_id === followed || isNewest))
+  if (failure?.stage !== 'canary' || !(failure.deploy_id === followed?.deploy_id || isNewest))
     return watched ?? { verdict: null };
   const { deploy_id, version, at, error: reason, interrupted } = failure;
   const verdict = interrupted ? ('not_judged' as const) : ('bad' as const);
