@@ -83,6 +83,7 @@ export async function makePlan(
   const wait = waitOf(options.wait, deadline);
   if (!holds) await requireFree(broker, app, io.now());
   const { present, absent } = await divide(context, broker, options);
+  if (verb === 'rollback' && ref === undefined) requireSameVersion(app, present);
   const there = present.map(({ server }) => server);
   const targets = present.length + absent.length;
   const wantedCommit = { app, ref, targets };
@@ -112,6 +113,21 @@ export async function makePlan(
     maxFailures: holds ? wanted.length + absent.length : failures,
   };
   return signPlan(context, draft, { ...options, yes: options.yes || holds });
+}
+
+/** A server that does not run yet what the others leave would go back too far. Throws `commit_disagrees`. */
+function requireSameVersion(app: string, present: readonly PingReply[]): void {
+  const runs = present.flatMap(({ server: { server }, state }) => {
+    const version = state?.apps.find((one) => one.app === app)?.version;
+    return version ? [{ server, version }] : [];
+  });
+  const [first] = runs;
+  const other = runs.find(({ version }) => version !== first?.version);
+  if (!first || !other) return;
+  throw new Failure(
+    'commit_disagrees',
+    `${first.server} runs ${first.version}, ${other.server} runs ${other.version}: use --to with the version to roll back to, or --on`,
+  );
 }
 
 /** An unsigned plan; `deadline` is in ms from now. */

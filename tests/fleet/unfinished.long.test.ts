@@ -1,11 +1,11 @@
-/** `fleet resume`, with a real broker. */
+/** What follows a rollout that did not reach all servers, with a real broker. */
 import { hasBroker, whenBroker } from '@runner/testing/broker';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { gate, makeWorld, type World } from '../deploys/world.ts';
 import { makeStage, type Stage } from './stage.ts';
 
-const test = suite<Stage & { world: World }>('fleet resume');
+const test = suite<Stage & { world: World }>('unfinished rollouts');
 const SERVERS = ['web1', 'web2', 'web3'];
 
 test.before(async (scene) => {
@@ -39,5 +39,22 @@ withBroker('after a canary that failed, the next server is one', async (stage) =
   assert.equal([resumed.status, resumed.lines[0]?.batches], [1, [['web2'], ['web3']]]);
   assert.is(resumed.lines.at(-1)?.not_ordered, 1);
 });
+
+withBroker(
+  'a server that an unfinished rollout has not reached is not rolled back',
+  async (stage) => {
+    await stage.world.push('v3', { deploy: 'build: "true"\n' });
+    assert.is((await stage.fleet('deploy', 'shop', '--on', 'web1')).status, 0);
+    const { status, stderr, lines } = await stage.fleet('rollback', 'shop');
+    assert.equal([status, lines[0]?.error], [1, 'commit_disagrees'], stderr);
+    assert.match(
+      String(lines[0]?.message),
+      /^web1 runs v3, web2 runs v1: use --to with the version/,
+    );
+    const { lines: all } = await stage.fleet('rollback', 'shop', '--to', 'v1');
+    const now = all.slice(1, -1).map(({ status: word, version }) => `${word} ${version}`);
+    assert.equal(now, Array(3).fill('rolled_back v1'));
+  },
+);
 
 test.run();
