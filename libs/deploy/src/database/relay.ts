@@ -3,7 +3,11 @@
  * between the migration and the server reads the statements. The bytes to the server stay as they are.
  */
 import { once } from 'node:events';
+import { closeSync, openSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { orElse } from '@runner/common/foundation/attempt';
+import { O_PATH } from '../instances/dial.ts';
+import { databaseFolders, hiddenFolders, isWithin } from '../sandbox/hidden.ts';
 import { type DatabaseAddress, serverOf } from './address.ts';
 
 const [USE, QUERY, PREPARE] = [0x02, 0x03, 0x16];
@@ -44,6 +48,22 @@ function commandReader(take: (statement: string) => void) {
   };
 }
 
+/**
+ * Connects to a socket, but not to one that the sandbox of the migration hides: the migration may lead the name
+ * of the socket there meanwhile. Throws what the system says.
+ */
+function connectTo(path: string): Socket {
+  const fd = openSync(path, O_PATH);
+  try {
+    const real = readlinkSync(`/proc/self/fd/${fd}`);
+    const isIn = (folders: readonly string[]) => folders.some((each) => isWithin(each, real));
+    if (isIn(hiddenFolders({})) && !isIn(databaseFolders())) throw new Error(`${real} is hidden`);
+    return connect({ path: `/proc/self/fd/${fd}` });
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** Listens on a free port of 127.0.0.1. `production`: the database that no statement may name. */
 export async function startRelay(address: DatabaseAddress, production: string) {
   const { host, port } = serverOf(address.url, 'mysql');
@@ -55,8 +75,9 @@ export async function startRelay(address: DatabaseAddress, production: string) {
   const server = createServer((client) => {
     wasReached = true;
     const target = host.startsWith('/')
-      ? connect({ path: host })
+      ? orElse(() => connectTo(host), undefined)
       : connect({ host, port: Number(port) });
+    if (!target) return void client.destroy();
     const read = commandReader((statement) => {
       statements.push(statement);
       if (!forbidden.test(statement)) return;

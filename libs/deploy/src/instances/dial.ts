@@ -10,7 +10,7 @@ const PAUSE = 5;
 const PAUSE_MAX = 100;
 
 /** Of Linux; Node does not name it. */
-const O_PATH = 0o10_000_000;
+export const O_PATH = 0o10_000_000;
 
 /** The socket itself, not what its name leads to a moment later; undefined if it is not one. */
 export function socketAt(path: string): number | undefined {
