@@ -59,6 +59,8 @@ export async function openKeptLog(
     events.find((each) => kinds.includes(String(kindOf(each))));
   // A rollback stands after the end of its deploy, and names the version that it restored.
   const own = of(ENDS) ?? of(['DeployStarted', 'RollbackSuccess']);
+  if (own && textOf(own, 'stage') === 'fetch' && !textOf(own, 'log'))
+    throw withoutLog(app, deployId);
   if (!kept.includes(deployId)) throw absent(app, deployId, own !== undefined, kept);
   const path = paths.deployLog(app, deployId);
   const fd = openLog(path);
@@ -108,6 +110,12 @@ async function failedLast(paths: Paths, app: string): Promise<string | undefined
     if (error instanceof Failure && error.code === 'log_not_found') return undefined;
     throw error;
   }
+}
+
+/** The commit was never fetched, so no step has run. */
+function withoutLog(app: string, deployId: string): Failure {
+  const message = `deploy ${deployId} of '${app}' failed at fetch and has no log; see: runner debug last-error ${app}`;
+  return new Failure('log_not_found', message);
 }
 
 function absent(app: string, deployId: string, known: boolean, kept: readonly string[]): Failure {

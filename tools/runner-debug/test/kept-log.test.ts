@@ -34,6 +34,17 @@ test('a deploy is chosen by its ID or a prefix; nothing is marked in a successfu
   assert.match(good.stderr, /deploy cccc3333 of shop v3 succeeded at /);
 });
 
+test('a failure at fetch has no log, and is not said to have lost it', async () => {
+  const root = madeRoot();
+  const path = join(root, 'logs/deploy-events.jsonl');
+  const unfetched = event('DeployFailure', 'eeee5555', { version: 'main', stage: 'fetch' });
+  appendFileSync(path, logText([unfetched]));
+  const { status, stderr } = await log(root, 'shop');
+  const sentence = "deploy eeee5555 of 'shop' failed at fetch and has no log";
+  const next = 'see: runner debug last-error shop (log_not_found)';
+  assert.equal([status, stderr], [1, `runner debug log: ${sentence}; ${next}\n`]);
+});
+
 test('JSON: an object about the deploy, then one for each line', async () => {
   const { status, stdout, stderr } = await log(madeRoot(), 'shop', '--json');
   assert.equal([status, stderr], [0, '']);
