@@ -1,3 +1,6 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { asNobody, shell } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
 import { chats, chatsSuite, event } from './chats.ts';
@@ -11,6 +14,21 @@ test('an empty queue is reported, and nothing is created', async () => {
   assert.equal([ended.status, ended.stdout, ended.stderr], [0, 'no messages are waiting\n', '']);
   assert.equal(await messages('list'), []);
   assert.equal(tree(chats.root), before);
+});
+
+test('a user who may not look into the queue gets no answer that it is empty', async () => {
+  if (process.getuid?.() !== 0) return;
+  const { root } = chats;
+  chmodSync(root, 0o755);
+  mkdirSync(join(root, 'spool'), { mode: 0o700 });
+  mkdirSync(join(root, 'spool/notify'));
+  for (const command of ['queue', 'flush']) {
+    const as = `exec ${asNobody('runner-notify')} ${command}`;
+    const { status, stdout, stderr } = await shell(as, { root, cwd: '/' });
+    const denied = `cannot read the folder ${root}/spool/notify: permission denied`;
+    assert.equal([status, stdout], [1, '']);
+    assert.ok(stderr.startsWith(`runner notify ${command}: ${denied}; use: sudo `), stderr);
+  }
 });
 
 test('the list shows what waits and what was given up, and why', async () => {

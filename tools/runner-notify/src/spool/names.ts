@@ -1,8 +1,10 @@
 /** The file names of waiting messages. */
 
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DESTINATION_NAMES, type DestinationName } from '@runner/common/config/channels';
-import { isThere, namesIn } from '@runner/common/files/read';
+import { namesIn } from '@runner/common/files/read';
+import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 
 /** Sorts by time; the same in the queue and in dead/. */
@@ -15,8 +17,13 @@ export const cursorFile = ({ notifySpool }: Paths) => join(notifySpool, 'telemet
 
 /** The entries in a folder, oldest first, of one channel or of all; empty without the folder. */
 export function entryNames(folder: string, channel?: DestinationName): EntryName[] {
-  // If it is not a folder, saving an entry reports that.
-  if (!isThere(`${folder}/.`)) return [];
+  try {
+    statSync(`${folder}/.`);
+  } catch (error) {
+    // If it is not a folder, saving an entry reports that.
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return [];
+    throw systemFailure(error, `read the folder ${folder}`, 'file_unreadable');
+  }
   const end = channel === undefined ? '' : `.${channel}.json`;
   // No match objects: for 100,000 names they would need too much memory.
   return namesIn(folder).filter((name): name is EntryName => name.endsWith(end) && NAME.test(name));
