@@ -11,11 +11,13 @@ rel AS (SELECT c.*, q || relname AS full_name FROM pg_class c JOIN ns ON ns.oid 
   WHERE c.oid NOT IN (SELECT objid FROM ext)),
 typ AS (SELECT t.*, q || typname AS full_name FROM pg_type t JOIN ns ON ns.oid = typnamespace)
 SELECT CASE WHEN relkind IN ('v', 'm') THEN 'view' WHEN relkind = 'c' THEN 'type' ELSE 'table' END, '',
-  full_name, CASE WHEN relkind IN ('v', 'm') THEN md5(pg_get_viewdef(oid)) ELSE concat_ws(' ', relkind,
-  relpersistence, relrowsecurity, relforcerowsecurity, relowner, relacl) END, 'f',
+  full_name, CASE WHEN relkind IN ('v', 'm') THEN md5(concat_ws(' ', pg_get_viewdef(oid), relkind, relispopulated,
+  reloptions)) ELSE concat_ws(' ', relkind, relpersistence, relrowsecurity, relforcerowsecurity, relowner,
+  'part of ' || (SELECT string_agg(inhparent::regclass::text, ', ' ORDER BY inhparent) FROM pg_inherits
+    WHERE inhrelid = rel.oid), pg_get_expr(relpartbound, oid)) END, 'f',
   CASE WHEN pg_table_is_visible(oid) THEN 'visible' ELSE '' END, relfilenode::text
   FROM rel WHERE relkind IN ('r', 'p', 'f', 'v', 'm', 'c')
-UNION ALL SELECT 'sequence', '', full_name, concat_ws(' ', format_type(seqtypid, NULL), seqincrement, seqcycle),
+UNION ALL SELECT 'sequence', '', full_name, concat_ws(' ', format_type(seqtypid, NULL), seqincrement, seqcycle, seqmin, seqmax),
   'f', '', '' FROM rel JOIN pg_sequence ON seqrelid = oid
   WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = rel.oid AND deptype = 'i')
 UNION ALL SELECT 'counter', '', full_name, '', 'f', '', (sign(seqincrement)
@@ -38,7 +40,8 @@ UNION ALL SELECT CASE WHEN indisunique THEN 'unique' ELSE 'index' END, r.full_na
   WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.oid AND conrelid = r.oid)
 UNION ALL SELECT 'enum value', full_name, enumlabel, enumsortorder::text, 'f', '', ''
   FROM pg_enum JOIN typ ON typ.oid = enumtypid
-UNION ALL SELECT 'type', '', full_name, format_type(typbasetype, typtypmod), 'f', '', ''
+UNION ALL SELECT 'type', '', full_name, concat_ws(' ', format_type(typbasetype, typtypmod),
+  CASE WHEN typnotnull THEN 'NOT NULL' END, 'DEFAULT ' || typdefault), 'f', '', ''
   FROM typ WHERE typtype = 'd'
 UNION ALL SELECT 'trigger', full_name, tgname, md5(pg_get_triggerdef(t.oid) || tgenabled::text), 'f', '', ''
   FROM pg_trigger t JOIN rel ON rel.oid = tgrelid JOIN pg_proc p ON p.oid = tgfoid
@@ -51,7 +54,24 @@ UNION ALL SELECT 'trigger', full_name, rulename, md5(pg_get_ruledef(w.oid)), 'f'
 UNION ALL SELECT 'function', '', q || proname || '(' || pg_get_function_identity_arguments(p.oid) || ')',
   md5(CASE WHEN prokind = 'a' THEN 'aggregate' ELSE pg_get_functiondef(p.oid) END), 'f', '', ''
   FROM pg_proc p JOIN ns ON ns.oid = pronamespace WHERE p.oid NOT IN (SELECT objid FROM ext)
-UNION ALL SELECT 'extension', '', extname, '', 'f', '', '' FROM pg_extension`;
+UNION ALL SELECT 'operator', '', oprname || concat_ws(' ', '', nullif(oprleft, 0)::regtype, oprright::regtype),
+  oprcode::text, 'f', '', '' FROM pg_operator o JOIN ns ON ns.oid = oprnamespace
+  WHERE o.oid NOT IN (SELECT objid FROM ext)
+UNION ALL SELECT 'extension', '', extname, extversion || ' in ' || extnamespace::regnamespace, 'f', '', ''
+  FROM pg_extension
+UNION ALL SELECT 'setting', '', concat_ws(' of ', split_part(setting, '=', 1), nullif(setrole, 0)::regrole),
+  md5(setting), 'f', '', '' FROM pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase,
+  unnest(setconfig) AS setting WHERE datname = current_database()
+UNION ALL SELECT 'schema', '', nspname, '', 'f', '', '' FROM pg_namespace WHERE ${IS_OURS}
+UNION ALL SELECT 'right', owner, concat_ws(' ', privilege_type, part, 'of', CASE grantee WHEN 0 THEN 'PUBLIC'
+  ELSE grantee::regrole::text END), '', 'f', '', '' FROM (
+  SELECT full_name AS owner, NULL AS part, coalesce(relacl, acldefault(CASE relkind WHEN 'S' THEN 's' ELSE 'r'
+    END::"char", relowner)) AS acl FROM rel WHERE relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
+  UNION ALL SELECT full_name, '(' || attname || ')', attacl FROM rel JOIN pg_attribute ON attrelid = rel.oid
+  UNION ALL SELECT q || proname || '(' || pg_get_function_identity_arguments(p.oid) || ')', NULL,
+    coalesce(proacl, acldefault('f', proowner)) FROM pg_proc p JOIN ns ON ns.oid = pronamespace
+  UNION ALL SELECT nspname, NULL, coalesce(nspacl, acldefault('n', nspowner)) FROM pg_namespace WHERE ${IS_OURS}
+  ) granted, aclexplode(acl)`;
 
 const OF_SCHEMA = (schema: string) => `${schema} = DATABASE()`;
 
@@ -64,13 +84,15 @@ SELECT IF(TABLE_TYPE = 'VIEW', 'view', IF(TABLE_TYPE = 'SEQUENCE', 'sequence', '
   FROM information_schema.TABLES WHERE ${OF_SCHEMA('TABLE_SCHEMA')}
 UNION ALL SELECT 'column', TABLE_NAME, COLUMN_NAME, CONCAT(COLUMN_TYPE, IF(COLLATION_NAME IS NULL, '',
   CONCAT(' collate ', COLLATION_NAME))), IF(IS_NULLABLE = 'NO', 't', 'f'),
-  IF(COALESCE(COLUMN_DEFAULT, 'NULL') = 'NULL', '', CONCAT('= ', COLUMN_DEFAULT)),
+  CONCAT(IF(COALESCE(COLUMN_DEFAULT, 'NULL') = 'NULL', '', CONCAT('= ', COLUMN_DEFAULT)),
+  COALESCE(GENERATION_EXPRESSION, '')),
   REPLACE(EXTRA, 'DEFAULT_GENERATED', '') FROM information_schema.COLUMNS WHERE ${OF_SCHEMA('TABLE_SCHEMA')}
-UNION ALL SELECT 'view text', TABLE_NAME, '', MD5(REPLACE(VIEW_DEFINITION, CONCAT('\`', DATABASE(), '\`.'), '')),
+UNION ALL SELECT 'view text', TABLE_NAME, '', MD5(CONCAT_WS(' ', REPLACE(VIEW_DEFINITION, CONCAT('\`', DATABASE(),
+  '\`.'), ''), CHECK_OPTION, SECURITY_TYPE)),
   'f', '', '' FROM information_schema.VIEWS WHERE ${OF_SCHEMA('TABLE_SCHEMA')}
 UNION ALL SELECT IF(INDEX_NAME = 'PRIMARY', 'primary key', IF(NON_UNIQUE, 'index', 'unique')), TABLE_NAME,
   INDEX_NAME, CONCAT('(', GROUP_CONCAT(CONCAT(COLUMN_NAME, IF(SUB_PART IS NULL, '', CONCAT('[', SUB_PART, ']')))
-  ORDER BY SEQ_IN_INDEX SEPARATOR ', '), ')'), 'f', '', 'hint' FROM information_schema.STATISTICS
+  ORDER BY SEQ_IN_INDEX SEPARATOR ', '), ')', IF(MAX(INDEX_TYPE) IN ('FULLTEXT', 'SPATIAL'), MAX(INDEX_TYPE), '')), 'f', '', 'hint' FROM information_schema.STATISTICS
   WHERE ${OF_SCHEMA('TABLE_SCHEMA')} GROUP BY TABLE_NAME, INDEX_NAME, NON_UNIQUE
 UNION ALL SELECT 'foreign key', k.TABLE_NAME, k.CONSTRAINT_NAME, CONCAT('FOREIGN KEY (', GROUP_CONCAT(COLUMN_NAME
   ORDER BY ORDINAL_POSITION SEPARATOR ', '), ') REFERENCES ', MAX(k.REFERENCED_TABLE_NAME), '(',
@@ -87,14 +109,16 @@ UNION ALL SELECT 'trigger', EVENT_OBJECT_TABLE, TRIGGER_NAME, MD5(CONCAT(ACTION_
   ACTION_STATEMENT)), 'f', '', '' FROM information_schema.TRIGGERS WHERE ${OF_SCHEMA('TRIGGER_SCHEMA')}
 UNION ALL SELECT 'event', '', EVENT_NAME, MD5(CONCAT_WS(' ', EVENT_DEFINITION, INTERVAL_VALUE, INTERVAL_FIELD, EXECUTE_AT,
   STATUS)), 'f', '', '' FROM information_schema.EVENTS WHERE ${OF_SCHEMA('EVENT_SCHEMA')}
-UNION ALL SELECT 'function', '', ROUTINE_NAME, MD5(CONCAT(ROUTINE_TYPE, DTD_IDENTIFIER, ROUTINE_DEFINITION)),
-  'f', '', '' FROM information_schema.ROUTINES WHERE ${OF_SCHEMA('ROUTINE_SCHEMA')}`;
+UNION ALL SELECT 'function', '', ROUTINE_NAME, MD5(CONCAT_WS(' ', ROUTINE_TYPE, DTD_IDENTIFIER, ROUTINE_DEFINITION,
+  SECURITY_TYPE, (SELECT GROUP_CONCAT(PARAMETER_MODE, PARAMETER_NAME, DTD_IDENTIFIER ORDER BY ORDINAL_POSITION)
+  FROM information_schema.PARAMETERS p WHERE p.SPECIFIC_SCHEMA = ROUTINE_SCHEMA AND p.SPECIFIC_NAME = r.SPECIFIC_NAME
+  AND p.ROUTINE_TYPE = r.ROUTINE_TYPE))), 'f', '', '' FROM information_schema.ROUTINES r WHERE ${OF_SCHEMA('ROUTINE_SCHEMA')}`;
 
 const TABLES = `sqlite_schema s JOIN pragma_table_list l ON l.name = s.name AND l.schema = 'main'
   WHERE s.type IN ('table', 'view') AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`;
 const of = (pragma: string) => TABLES.replace(' WHERE', ` JOIN pragma_${pragma}(s.name) p WHERE`);
 
-/** SQLite. Checks and collations are only in the text of a table: catalogue.ts. */
+/** SQLite. Checks, collations and the like are only in the text of a table: catalogue.ts. */
 const SQLITE = `
 SELECT s.type, '', s.name, CASE s.type WHEN 'view' THEN s.sql ELSE l.wr || ' ' || l.strict END, 'f', '', ''
   FROM ${TABLES}
@@ -104,8 +128,9 @@ UNION ALL SELECT 'column', s.name, p.name, lower(p.type), CASE WHEN p."notnull" 
 UNION ALL SELECT 'primary key', s.name, '', 'PRIMARY KEY (' || group_concat(p.name, ', ') || ')', 'f', '', ''
   FROM ${of('table_xinfo')} AND p.pk GROUP BY s.name
 UNION ALL SELECT CASE WHEN p."unique" THEN 'unique' ELSE 'index' END, s.name, CASE p.origin WHEN 'c' THEN p.name
-  ELSE '' END, '(' || (SELECT group_concat(coalesce(name, '?'), ', ') FROM pragma_index_info(p.name)) || ')'
-  || coalesce(CASE WHEN p.partial OR instr(x.sql, '((') THEN x.sql END, ''), 'f', '', '' FROM
+  ELSE '' END, '(' || (SELECT group_concat(coalesce(name, '?') || CASE coll WHEN 'BINARY' THEN '' ELSE ' collate ' || lower(coll) END, ', ')
+  FROM pragma_index_xinfo(p.name) WHERE "key") || ')' || coalesce(CASE WHEN p.partial OR EXISTS (SELECT 1
+  FROM pragma_index_xinfo(p.name) WHERE cid = -2) THEN x.sql END, ''), 'f', '', '' FROM
   ${of('index_list').replace(' WHERE', ` LEFT JOIN sqlite_schema x ON x.type = 'index' AND x.name = p.name WHERE`)}
   AND p.origin <> 'pk'
 UNION ALL SELECT 'foreign key', s.name, '', 'FOREIGN KEY (' || group_concat(p."from", ', ') || ') REFERENCES '

@@ -41,19 +41,43 @@ function bracketsAt(text: string, from: number): string {
   return text.slice(from);
 }
 
-/** The checks and collations in the text of a table of SQLite, which has no catalogue of them. */
+/** The parts of the text of a table of SQLite, which commas divide. */
+function definitionsIn(text: string): string[] {
+  const parts = [''];
+  const from = text.indexOf('(');
+  const inside = bracketsAt(text, from).slice(1, -1);
+  for (let at = 0; at < inside.length; at += 1) {
+    const quoted = /^(?:'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\])/.exec(inside.slice(at))?.[0];
+    const piece = quoted ?? (inside[at] === '(' ? bracketsAt(inside, at) : (inside[at] as string));
+    at += piece.length - 1;
+    if (piece === ',') parts.push('');
+    else parts[parts.length - 1] += piece;
+  }
+  return [...parts.map((each) => each.trim()), text.slice(from + inside.length + 2)];
+}
+
+/** What no pragma shows of a column or a constraint, but the names and the checks. */
+const HIDDEN =
+  /\bCOLLATE\s+\S+|\bAUTOINCREMENT\b|\bKEY\s+DESC\b|\b(?:NOT\s+)?DEFERRABLE(?:\s+INITIALLY\s+\w+)?|\bON\s+CONFLICT\s+\w+|\bAS\s*\(.*\)/gi;
+
+/** The checks in the text of a table of SQLite, and the like: it has no catalogue of them. */
 function inTableText(entry: CatalogueEntry): CatalogueEntry[] {
   const text = entry.text.replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ');
   const checks = [...text.matchAll(/\bCHECK\s*(?=\()/gi)].map((found) =>
     bracketsAt(text, found.index + found[0].length).replace(/\s+/g, ' '),
   );
-  const collations = [...text.matchAll(/\bCOLLATE\s+\w+/gi)].map(([words]) => words.toLowerCase());
-  const made = [...checks.map((check) => `CHECK ${check}`), ...collations];
-  return made.map((words) => ({
-    ...entry,
-    kind: words.startsWith('CHECK') ? 'check' : 'collation',
-    text: words,
-  }));
+  const hidden = definitionsIn(text).flatMap((each) => {
+    const words = each.replace(/\s+/g, ' ').match(HIDDEN);
+    // A column by its name, a constraint by its columns.
+    const name = /^(?:CONSTRAINT|FOREIGN|UNIQUE|PRIMARY)\b/i.test(each)
+      ? /\(.*?\)/s.exec(each)?.[0]
+      : /^(?:"[^"]*"|`[^`]*`|\[[^\]]*\]|[^\s(]*)/.exec(each)?.[0];
+    return words ? [{ name: name?.replace(/["`[\]]/g, ''), text: words.join(' ') }] : [];
+  });
+  return [
+    ...checks.map((check) => ({ ...entry, kind: 'check', text: `CHECK ${check}` })),
+    ...hidden.map(({ name = '', text }) => ({ ...entry, kind: 'column text', name, text })),
+  ];
 }
 
 /** Reads the schema; system schemas are left out. Throws a Failure if it cannot be read. */

@@ -1,5 +1,6 @@
 /** Whether the old version of an app can work with the schema that a migration leaves. */
 import type { Catalogue, CatalogueEntry } from './catalogue.ts';
+import { namesIn, withoutTexts } from './names.ts';
 import { type TypeChange, typeChange } from './types.ts';
 
 /** What a migration means for the old version of the app. */
@@ -15,16 +16,17 @@ type Found = readonly [SchemaVerdict['verdict'], string];
 
 /** What the names do not identify is known by its definition: SQLite gives no names. */
 const keyOf = ({ kind, owner, name, text }: CatalogueEntry) =>
-  [
-    kind,
-    owner,
-    ...(CONSTRAINTS.has(kind) ? [text] : [name, kind === 'collation' ? text : '']),
-  ].join('\0');
+  [kind, owner, CONSTRAINTS.has(kind) ? text : name].join('\0');
+const LOOSE = new Set(['event', 'setting']);
+/** What is removed with something else, or missed by no one. */
+const SILENT = new Set(['counter', 'schema']);
 const CONSTRAINTS = new Set(['check', 'foreign key', 'primary key', 'unique', 'exclusion']);
 const sideOf = ({ entries }: Catalogue): Side =>
   new Map(entries.map((each) => [keyOf(each), each]));
+const OWNERS = ['table', 'view', 'type', 'sequence', 'function', 'schema'];
 const ownerOf = (side: Side, { owner }: CatalogueEntry) =>
-  ['table', 'view', 'type'].some((kind) => side.has([kind, '', owner, ''].join('\0')));
+  OWNERS.some((kind) => side.has([kind, '', owner].join('\0')));
+const plainly = (kind: string) => kind.replace(' text', '');
 const full = ({ owner, name }: CatalogueEntry) =>
   owner && name ? `${owner}.${name}` : owner || name;
 
@@ -47,7 +49,7 @@ function changed(old: CatalogueEntry, now: CatalogueEntry): Found[] {
   if (old.kind !== 'column')
     return old.text === now.text || old.kind === 'enum value'
       ? []
-      : [['unknown', `changes ${old.kind.replace(' text', '')} ${name}`]];
+      : [['unknown', `changes ${plainly(old.kind)} ${name}`]];
   const found: Found[] = [];
   if (old.text !== now.text) {
     const words = `changes the type of ${name} from ${old.text} to ${now.text}`;
@@ -82,7 +84,13 @@ function removed(old: CatalogueEntry, after: Side): Found[] {
   const { kind, owner, text } = old;
   if (owner !== '' && !ownerOf(after, old) && kind !== 'enum value') return [];
   const name = full(old);
-  if (kind === 'counter') return [];
+  if (SILENT.has(kind)) return [];
+  // It goes with its column, but not with what its columns have only together.
+  if (kind === 'column text')
+    return after.has(keyOf({ ...old, kind: 'column' })) || old.name.startsWith('(')
+      ? [['unknown', `changes column ${name}`]]
+      : [];
+  if (kind === 'right') return [['unknown', `takes ${old.name} from ${owner}`]];
   if (kind === 'index') return isHinted(old, after) ? [['unknown', `removes index ${name}`]] : [];
   // Statements of the old version may work on a view too.
   if (kind === 'table' && after.has(keyOf({ ...old, kind: 'view' })))
@@ -91,28 +99,42 @@ function removed(old: CatalogueEntry, after: Side): Found[] {
   // Rows that point to nothing look like those of a parent that is not selected.
   if (kind === 'foreign key' && !/ON (DELETE|UPDATE) (CASCADE|SET)/.test(text)) return [];
   // Values or duplicates may come that the old version does not know; an upsert needs its unique index.
-  if (CONSTRAINTS.has(kind) || ['trigger', 'policy', 'collation'].includes(kind))
+  if (CONSTRAINTS.has(kind) || ['trigger', 'policy'].includes(kind))
     return [['unknown', `removes ${kind} ${owner} ${old.name || text}`]];
-  if (kind === 'event') return [['unknown', `removes event ${name}`]];
+  if (LOOSE.has(kind)) return [['unknown', `removes ${kind} ${name}`]];
   return [['broken', `removes ${kind} ${name}`]];
+}
+
+/** The columns that a constraint is about. */
+function columnsIn({ owner, text }: CatalogueEntry, after: Side): CatalogueEntry[] {
+  const own = [...after.values()].filter((each) => each.kind === 'column' && each.owner === owner);
+  const names = own.map(({ name }) => name);
+  const used = namesIn(text.replace(/ REFERENCES.*/s, ''), names);
+  return own.filter(({ name }) => used.includes(name));
 }
 
 /** Whether a constraint is about columns that are new, and so about nothing that the old version writes. */
 function isOfNewColumns(entry: CatalogueEntry, before: Side, after: Side): boolean {
-  const words = new Set(entry.text.replace(/ REFERENCES.*/s, '').match(/[\w$]+/g));
-  const used = [...after.values()].filter(
-    ({ kind, owner, name }) => kind === 'column' && owner === entry.owner && words.has(name),
-  );
-  const fresh = used.filter((column) => !before.has(keyOf(column)));
+  const used = columnsIn(entry, after);
+  const isComputed = ({ made }: CatalogueEntry) => /^s$|GENERATED/.test(made);
+  const fresh = used.filter((column) => !before.has(keyOf(column)) && !isComputed(column));
+  // What the old version does not fill is NULL.
   if (entry.kind === 'check')
-    return fresh.length === used.length && !entry.text.includes('NOT VALID');
+    return (
+      fresh.length > 0 &&
+      fresh.length === used.length &&
+      !/NOT VALID|IS NOT NULL|num_n|coalesce|IS (NOT )?DISTINCT/i.test(entry.text)
+    );
   // A NULL is equal to nothing; a default that is generated differs in each row.
-  const isFree = ({ fallback, isNotNull, made }: CatalogueEntry) =>
-    fallback === ''
-      ? !isNotNull || made !== ''
-      : entry.kind !== 'foreign key' && /\(/.test(fallback);
+  const isFree = (column: CatalogueEntry) =>
+    column.fallback === ''
+      ? !column.isNotNull || column.made !== ''
+      : entry.kind !== 'foreign key' && /\(/.test(withoutTexts(plainDefault(column)));
   return fresh.some(isFree) && !/NULLS NOT DISTINCT/.test(entry.text);
 }
+
+const isOverloaded = (now: CatalogueEntry, before: Side) =>
+  [...before.keys()].some((key) => key.startsWith(keyOf(now).replace(/(?:\(.*)?$/s, '(')));
 
 function added(
   now: CatalogueEntry,
@@ -125,7 +147,11 @@ function added(
       [...before.values()].some((old) => old.kind === kind && old.owner === owner)
       ? [['unknown', `adds value ${now.name} to ${owner}, which the old version does not know`]]
       : [];
-  if (kind === 'event') return [['unknown', `adds event ${now.name}`]];
+  if (LOOSE.has(kind)) return [['unknown', `adds ${kind} ${now.name}`]];
+  if (kind === 'function' && isOverloaded(now, before))
+    return [['unknown', `adds function ${now.name}, which a call of another may mean`]];
+  if (kind === 'table' && filled && text.includes(' part of '))
+    return [['unknown', `adds rows to a table with its part ${now.name}`]];
   if (owner === '') return [];
   if (!ownerOf(before, now)) {
     // Its rows keep the old version from deleting theirs.
@@ -135,12 +161,21 @@ function added(
       ? [['broken', `fills ${owner}, whose rows keep those of ${parent} from being deleted`]]
       : [];
   }
+  if (kind === 'column' && before.has(['type', '', owner].join('\0')))
+    return [['unknown', `adds ${full(now)} to a type`]];
   if (kind === 'column')
     return now.isNotNull && now.fallback === '' && !/[ads]|auto_increment|GENERATED/.test(now.made)
       ? [['broken', `column ${full(now)} is NOT NULL without a default`]]
       : [];
-  if (kind === 'index' || kind === 'collation') return [];
-  if (!CONSTRAINTS.has(kind)) return [['unknown', `adds ${kind} ${full(now)}`]];
+  if (kind === 'index' || kind === 'right') return [];
+  // Of a column that is new.
+  if (
+    kind === 'column text' &&
+    !now.name.startsWith('(') &&
+    !before.has(keyOf({ ...now, kind: 'column' }))
+  )
+    return [];
+  if (!CONSTRAINTS.has(kind)) return [['unknown', `adds ${plainly(kind)} ${full(now)}`]];
   if (isOfNewColumns(now, before, after)) return [];
   if (kind === 'unique')
     return [['broken', `adds a unique index on ${owner}${/\(.*\)/s.exec(text)?.[0] ?? ''}`]];
@@ -183,7 +218,7 @@ export function compareCatalogues(
   const sides = [sideOf(before), sideOf(after)] as const;
   const [old, now] = sides;
   const touched = new Set(rowsTouched === 'unknown' ? [] : rowsTouched);
-  const isTable = (name: string) => old.has(['table', '', name, ''].join('\0'));
+  const isTable = (name: string) => old.has(['table', '', name].join('\0'));
   const gains = (table: string) =>
     [...now].some(
       ([key, { kind, owner }]) => kind === 'column' && owner === table && !old.has(key),
@@ -199,7 +234,7 @@ export function compareCatalogues(
       return there ? changed(each, there) : removed(each, now);
     }),
     ...[...now].flatMap(([key, each]) =>
-      old.has(key) ? [] : added(each, sides, touched.has(each.owner)),
+      old.has(key) ? [] : added(each, sides, touched.has(each.owner || each.name)),
     ),
     ...[...new Set([...touched, ...rewritten])]
       .filter(isTable)

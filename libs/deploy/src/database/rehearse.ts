@@ -67,7 +67,8 @@ async function attempt(
     if (!ok) return { ...plainly('broken', `the rehearsal failed: ${words}`), hasFailed: true };
     const after = await readCatalogue(scratch.address, { signal });
     const isLarge = !full && address.kind === 'sqlite' && statSync(address.name).size > COPY_MAX;
-    const touched = isLarge ? 'unknown' : await watch.touched(after);
+    const isUnsure = isLarge || watch.mayChangeMore(after);
+    const touched = isUnsure ? 'unknown' : await watch.touched(after);
     const isSameSchema = schemaText(before) === schemaText(after);
     const verdict = compareCatalogues(before, after, touched);
     const isSame = isSameSchema && verdict.reasons.length === 0 && touched.length === 0;

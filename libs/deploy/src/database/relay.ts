@@ -116,33 +116,3 @@ export async function startRelay(address: DatabaseAddress, production: string) {
     },
   };
 }
-
-const READS = /^(?:with|select|table|values)\b/i;
-const WRITES =
-  /^(?:insert|replace|update|delete|truncate|load|call|with|prepare|execute|begin|do|if|for|while|handler|set\s+statement|lock|explain|analyze)\b/i;
-
-/**
- * The tables that statements change, of those named. `unseen`: tables without a row in the copy, where
- * what follows on a SELECT is not seen.
- */
-export function tablesWritten(
-  statements: readonly string[],
-  tables: readonly string[],
-  unseen: readonly string[],
-): string[] {
-  const parts = statements
-    .flatMap((text) =>
-      text.replace(/\/\*!\d*|\*\/|\/\*[^!][\s\S]*?\*\/|(?:--\s|#)[^\n]*/g, ' ').split(';'),
-    )
-    .map((part) => part.replace(/^[\s\x00-\x1f(]+/, ''));
-  const named = (part: string, list: readonly string[]) => {
-    const words = new Set(part.toLowerCase().match(/[\w$\u0080-\uffff-]+/g));
-    return list.filter((table) => words.has(table.toLowerCase()));
-  };
-  return parts.flatMap((part) => {
-    const insert = /^(?:insert|replace)\b[^(]*?\binto\s+[`\w$.]+/i.exec(part)?.[0];
-    if (insert) return named(insert, tables);
-    if (WRITES.test(part)) return named(part, tables);
-    return READS.test(part) ? named(part, unseen) : [];
-  });
-}

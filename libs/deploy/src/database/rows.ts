@@ -2,9 +2,10 @@
 import type { DatabaseAddress } from './address.ts';
 import type { Catalogue } from './catalogue.ts';
 import { query } from './query.ts';
-import { startRelay, tablesWritten } from './relay.ts';
+import { startRelay } from './relay.ts';
 import { BOOKKEEPING_LIST } from './scratch.ts';
 import { columnsOf, quoted, seed, tablesOf } from './seed.ts';
+import { mayWriteUnseen, tablesWritten } from './statements.ts';
 import type { ToolLimits } from './tools.ts';
 
 /** How a copy is watched. */
@@ -22,6 +23,8 @@ interface TablesWatch {
   readonly url?: string;
   /** Those whose rows are changed. */
   changed(after: Catalogue): Promise<readonly string[]>;
+  /** Whether rows of any table may be changed, too. */
+  mayChangeMore?(after: Catalogue): boolean;
   /** Why the run, which ended well or not, says nothing of the migration; undefined as a rule. */
   problem?(ok: boolean): string | undefined;
   close?(): void;
@@ -65,10 +68,10 @@ INSERT INTO runner_rehearsal.watched (name, oid, reads)
   AND nspname NOT LIKE 'pg\\_%' AND nspname NOT IN ('information_schema', 'runner_rehearsal')
   AND c.relname NOT IN ${BOOKKEEPING_LIST}
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e');
-UPDATE runner_rehearsal.watched w SET columns = ${COLUMNS}
-  WHERE name IN (${["''", ...gaining.map((name) => `'${name.replaceAll("'", "''")}'`)].join(', ')});
-DO $$ DECLARE t oid; old text; BEGIN FOR t, old IN SELECT oid, 'OF ' || (SELECT string_agg(quote_ident(value), ', ')
-    FROM jsonb_each_text(columns)) FROM runner_rehearsal.watched LOOP
+UPDATE runner_rehearsal.watched w SET columns = ${COLUMNS};
+DO $$ DECLARE t oid; old text; BEGIN FOR t, old IN SELECT oid, CASE WHEN name
+    IN (${["''", ...gaining.map((name) => `'${name.replaceAll("'", "''")}'`)].join(', ')}) THEN 'OF '
+    || (SELECT string_agg(quote_ident(value), ', ') FROM jsonb_each_text(columns)) END FROM runner_rehearsal.watched LOOP
   EXECUTE format('CREATE TRIGGER runner_rehearsal BEFORE INSERT OR UPDATE %s OR DELETE OR TRUNCATE ON %s
     FOR EACH STATEMENT EXECUTE FUNCTION runner_rehearsal.note()', coalesce(old, ''), t::regclass);
   EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER runner_rehearsal', t::regclass);
@@ -78,10 +81,11 @@ DO $$ DECLARE t oid; old text; BEGIN FOR t, old IN SELECT oid, 'OF ' || (SELECT 
   EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER runner_rehearsal_more', t::regclass);
 END LOOP; END $$;`;
 
-/** A table that is made again under its name has no trigger of ours. */
+/** A table that is made again under its name has no trigger of ours, a column another number. */
 const NOTED = `SELECT name FROM runner_rehearsal.touched UNION SELECT name FROM runner_rehearsal.watched w
   WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE tgrelid = w.oid AND tgname = 'runner_rehearsal' AND tgenabled = 'A')
-  OR NOT coalesce(${COLUMNS} @> w.columns, w.columns IS NULL)`;
+  OR EXISTS (SELECT FROM jsonb_each_text(w.columns) old JOIN pg_attribute ON attrelid = w.oid AND attname = old.value
+    AND attnum::text <> old.key AND NOT attisdropped)`;
 const READ = `SELECT name FROM runner_rehearsal.watched w JOIN pg_stat_all_tables s ON s.relid = w.oid
   WHERE coalesce(seq_scan, 0) + coalesce(idx_scan, 0) > reads`;
 
@@ -101,6 +105,16 @@ async function watchPostgres(
   };
 }
 
+const routinesOf = ({ entries }: Catalogue) =>
+  entries.filter(({ kind }) => kind === 'function').map(({ name }) => name);
+/** Names of columns that are there before and after, of each table. */
+const keptColumns = (before: Catalogue, after: Catalogue) => (table: string) => {
+  const there = new Set(columnsOf(after, table).map(({ name }) => name));
+  return columnsOf(before, table)
+    .map(({ name }) => name)
+    .filter((name) => there.has(name));
+};
+
 async function watchMysql(
   address: DatabaseAddress,
   before: Catalogue,
@@ -111,7 +125,10 @@ async function watchMysql(
   const relay = await startRelay(address, limits.production);
   return {
     url: relay.url,
-    changed: async () => tablesWritten(relay.statements, tables, unseen),
+    changed: async (after) =>
+      tablesWritten(relay.statements, { tables, unseen, columns: keptColumns(before, after) }),
+    mayChangeMore: (after) =>
+      mayWriteUnseen(relay.statements, [...routinesOf(before), ...routinesOf(after)]),
     problem(ok) {
       if (relay.isStopped()) return 'the migration names the database of production';
       // What fails before it connects would fail on the database, too.
@@ -164,6 +181,7 @@ export async function watchRows(address: DatabaseAddress, before: Catalogue, req
       const fresh = others(tablesOf(after), tablesOf(before));
       return [...(await watch.changed(after)), ...(await filled(address, fresh, request))];
     },
+    mayChangeMore: (after: Catalogue) => watch.mayChangeMore?.(after) ?? false,
     problem: (ok: boolean) => watch.problem?.(ok),
     [Symbol.dispose]: () => watch.close?.(),
   };

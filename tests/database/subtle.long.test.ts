@@ -1,0 +1,85 @@
+/** Migrations that break a statement of the old version, and hardly look like it. */
+import { databaseAddress } from '@runner/deploy/database/address';
+import { rehearseSchema } from '@runner/deploy/database/rehearse';
+import { runTool } from '@runner/deploy/database/tools';
+import {
+  sqliteFolder,
+  startMariadb,
+  startPostgres,
+  type TestDatabases,
+} from '@runner/testing/databases';
+import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SUBTLE, type SubtleMigration } from './subtle.ts';
+
+const test = suite('verdicts on migrations that are hard to see through');
+const CLIENT = {
+  postgres: ['-X', '-q', '-w', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-f', '-'],
+  mysql: ['--default-character-set=utf8mb4', '--batch', '--comments'],
+  sqlite: ['-batch', '-init', '/dev/null', '-bail'],
+};
+const NOTES = 'CREATE TABLE schema_migrations (version varchar(9));\n';
+
+async function runOn(url: string, text: string): Promise<string> {
+  const address = databaseAddress(url, '/');
+  try {
+    return await runTool(address, 'client', { args: CLIENT[address.kind], input: `${text};\n` });
+  } catch (error) {
+    return String(error);
+  }
+}
+
+/** The verdict, and what the old statement answers before and after. */
+async function judged(databases: TestDatabases, each: SubtleMigration, name: string) {
+  const url = databases.url(name);
+  databases.create(name);
+  try {
+    const made = await runOn(url, NOTES + each.setup);
+    assert.not.match(made, /Failure/, made);
+    const answer = () => {
+      const begin = databases.kind === 'postgres' ? 'SET ROLE app; BEGIN' : 'BEGIN';
+      const { status, stdout, stderr } = databases.sql(name, `${begin};\n${each.old};\nROLLBACK;`);
+      return status === 0 && !/ERROR/.test(stderr) ? stdout : 'ERROR';
+    };
+    const found = await rehearseSchema({
+      address: databaseAddress(url, '/'),
+      temporary: temporaryFolder('scratch'),
+      signal: new AbortController().signal,
+      run: async (copy) => {
+        const words = await runOn(copy, each.migration);
+        return { ok: !/Failure/.test(words), words };
+      },
+    });
+    const before = answer();
+    assert.is.not(before, 'ERROR', each.old);
+    const done = await runOn(url, each.migration);
+    assert.not.match(done, /Failure/, `${each.migration}: ${done}`);
+    return { ...found, before, after: answer() };
+  } finally {
+    databases.remove(name);
+  }
+}
+
+for (const [kind, start] of [
+  ['postgres', startPostgres],
+  ['mysql', startMariadb],
+  ['sqlite', sqliteFolder],
+] as const)
+  test(`a migration of ${kind} that breaks a statement in a way hard to see is not called additive`, async () => {
+    const databases = await start();
+    if (!databases) return;
+    try {
+      for (const [at, each] of SUBTLE.filter((one) => one.kind === kind).entries()) {
+        const found = await judged(databases, each, `subtle_${at}`);
+        assert.is.not(found.after, found.before, `${each.migration}: the truth`);
+        assert.is.not(found.verdict, 'additive', each.migration);
+        assert.is(found.skipped, undefined, each.migration);
+        assert.is(found.hasFailed, undefined, `${each.migration}: ${found.reasons}`);
+      }
+    } finally {
+      databases.close();
+    }
+  });
+
+test.run();
