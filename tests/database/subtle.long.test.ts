@@ -82,4 +82,20 @@ for (const [kind, start] of [
     }
   });
 
+test('a copy has the settings of its database, and a right that is granted only adds', async () => {
+  const databases = await startPostgres();
+  if (!databases) return;
+  const setup = `CREATE SCHEMA own; CREATE TABLE own.things (id integer);
+    DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = own, public', current_database()); END $$`;
+  const migration = 'ALTER TABLE things ADD COLUMN word text; GRANT SELECT ON things TO poor';
+  try {
+    const old = 'SELECT id FROM own.things';
+    const found = await judged(databases, { kind: 'postgres', setup, migration, old }, 'paths');
+    assert.equal([found.verdict, found.reasons, found.hasFailed], ['additive', [], undefined]);
+    assert.is(found.after, found.before);
+  } finally {
+    databases.close();
+  }
+});
+
 test.run();

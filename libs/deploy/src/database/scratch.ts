@@ -65,6 +65,15 @@ export async function settingsOf(address: DatabaseAddress, limits: ToolLimits = 
   return settings;
 }
 
+/** Settings of the database, as its search_path, of which this session has the values. */
+async function copySettings(address: DatabaseAddress, copy: string, limits: ToolLimits) {
+  const names = `SELECT format('ALTER DATABASE ${copy} SET %I FROM CURRENT;', split_part(setting, '=', 1))
+    FROM pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase, unnest(setconfig) AS setting
+    WHERE datname = current_database() AND setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = current_user))`;
+  const found = (await query(address, names, limits)).flat();
+  if (found.length > 0) await query(address, found.join('\n'), { ...limits, isForced: true });
+}
+
 async function createOn(address: DatabaseAddress, kind: 'postgres' | 'mysql', limits: ToolLimits) {
   // Another user's copy cannot be dropped, and is not ours.
   for (const [name = ''] of await query(address, LISTS[kind], limits))
@@ -74,6 +83,7 @@ async function createOn(address: DatabaseAddress, kind: 'postgres' | 'mysql', li
     const name = freshName();
     try {
       await query(address, `CREATE DATABASE ${name} ${settings}`, limits);
+      if (kind === 'postgres') await copySettings(address, name, limits);
       return name;
     } catch (error) {
       const words = String(error);
