@@ -43,7 +43,17 @@ const ONE = {
     create sequence alone; select lo_from_bytea(0, 'large');
     alter default privileges grant select on tables to public; alter default privileges revoke execute on routines from public;`,
   mysql: `create table orders(id int primary key auto_increment, note varchar(80), total int not null default 1);
-    create view all_orders as select * from orders; create trigger positive before insert on orders for each row set new.total = abs(new.total);`,
+    create view all_orders as select * from orders; create trigger positive before insert on orders for each row set new.total = abs(new.total);
+    create table \`odd "name" größe\`(\`a b\` int, \`c-d\` varchar(20) character set utf8mb3 collate utf8mb3_czech_ci, g int as (\`a b\` * 2) stored, v int as (\`a b\` + 1), hid int invisible default 3, bin varbinary(20), bits bit(5), js json, en enum('x''y','z'), key k (\`c-d\`), fulltext key ft (\`c-d\`));
+    insert into \`odd "name" größe\`(\`a b\`, \`c-d\`, hid, bin, bits, js, en) values (1, 'ž', 9, x'00ff0a275c', b'101', '{"a":1}', 'x''y');
+    set sql_mode=''; create table zero(d date not null default '0000-00-00', t timestamp not null default '0000-00-00 00:00:00'); insert into zero values ('0000-00-00','0000-00-00 00:00:00');
+    create sequence nr start with 5; select nextval(nr);
+    create table kid(id int primary key, o int, foreign key (o) references orders(id) on delete cascade);
+    create table apart(id int, day int) partition by range (day) (partition p1 values less than (10), partition p2 values less than maxvalue);
+    create table hist(id int primary key, w int) with system versioning; insert into hist values (1, 1); update hist set w = 2;
+    create event tick on schedule every 1 day do delete from orders where id < 0;
+    create procedure p(in a int) select a + 1; create function f(a int) returns int deterministic return a;
+    set sql_mode='ANSI_QUOTES'; create procedure q() select "id" from "orders"; create view zzz as select 1 as x; create view aaa as select * from zzz;`,
   sqlite: `create table orders(id integer primary key, note text, total int not null default 1);
     create view all_orders as select * from orders; pragma user_version = 7;`,
 };
@@ -195,7 +205,7 @@ function dumpOf(databases: TestDatabases, url: string): string {
         '-u',
         username,
       ],
-      ...['--skip-dump-date', '--routines', '--triggers', '--events', 'shop'],
+      ...['--skip-dump-date', '--dump-history', '--routines', '--triggers', '--events', 'shop'],
     ],
     sqlite: ['sqlite3', new URL(url).pathname, '.dump', 'pragma user_version'],
   }[databases.kind] as [string, ...string[]];

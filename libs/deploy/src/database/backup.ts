@@ -116,6 +116,9 @@ const DUMP = {
   ],
 };
 
+/** Whether the history of tables with SYSTEM VERSIONING can be put back: since MariaDB 10.11. */
+const CAN_HAVE_HISTORY = "SHOW VARIABLES LIKE 'system_versioning_insert_history'";
+
 async function dumpTo(
   op: Operation,
   address: DatabaseAddress,
@@ -124,7 +127,9 @@ async function dumpTo(
   const { kind } = address;
   const { output, ...rest } = limits;
   if (kind !== 'sqlite') {
-    await runTool(address, 'dump', { args: DUMP[kind] }, limits);
+    const history = kind === 'mysql' ? await query(address, CAN_HAVE_HISTORY, rest) : [];
+    const more = history.length > 0 ? ['--loose-dump-history'] : [];
+    await runTool(address, 'dump', { args: [...DUMP[kind], ...more] }, limits);
     return;
   }
   await inTemporary(op, async (temporary) => {
