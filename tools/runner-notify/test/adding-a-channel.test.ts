@@ -40,7 +40,13 @@ function build(copy: string): string {
     (name) =>
       `--alias:@runner/${name}=${join(name === 'common' ? copy : checkout, 'libs', name, 'src')}`,
   );
-  const options = ['--bundle', '--platform=node', '--format=cjs', '--define:__VERSION__="0"'];
+  const options = [
+    '--bundle',
+    '--platform=node',
+    '--target=node20',
+    '--format=cjs',
+    '--define:__VERSION__="0"',
+  ];
   const more = ['--supported:dynamic-import=false', '--log-level=error', `--outfile=${program}`];
   const built = spawnSync(
     join(checkout, 'node_modules/.bin/esbuild'),
