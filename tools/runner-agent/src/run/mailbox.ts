@@ -90,15 +90,17 @@ export async function serveOrders(
         message.term();
         junk.add();
       } else {
+        const delivered = { working: () => message.working(), ack: () => message.ack() };
+        const text = JSON.stringify(sealed);
+        const same = waiting.find((each) => each.begun && JSON.stringify(each.sealed) === text);
+        // Delivered again, such as after an outage: a watch is not followed twice.
+        if (same) {
+          Object.assign(same, delivered);
+          continue;
+        }
         const signer = signerRefusal(agent, sealed, order);
         signer.catch(() => {});
-        const parts = {
-          signer,
-          begun: false,
-          working: () => message.working(),
-          ack: () => message.ack(),
-        };
-        waiting.push({ sealed, order, ...parts });
+        waiting.push({ sealed, order, signer, begun: false, ...delivered });
         const lane = laneOf(order);
         if (!busy.has(lane)) void work(lane);
       }
