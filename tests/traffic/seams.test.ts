@@ -49,9 +49,12 @@ test('folders that an app has left in a slot keep no later version from starting
   assert.is((await world.ship('v1')).status, 0);
   for (const name of ['app.sock', 'env', 'current', '.current.tmp'])
     mkdirSync(join(world.dir, 'b', name, 'more'), { recursive: true });
+  const data = join(world.dir, 'b/uploads/more');
+  mkdirSync(data, { recursive: true });
   const done = await world.ship('v2');
   assert.is(done.status, 0, done.stderr);
   assert.is(world.live(), 'b');
+  assert.ok(existsSync(data), 'what is not in the way stays');
 });
 
 test.run();

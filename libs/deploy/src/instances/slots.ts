@@ -95,7 +95,7 @@ export function put(op: Operation, target: Target): void {
   const { PORT = '', RUNNER_SLOT = '' } = target.env;
   inFolder(openBelowInstance(paths.dir), (folder) => {
     // An app may have left folders where files of ours belong: no later version could start.
-    for (const name of folder.names())
+    for (const name of [basename(socketIn(paths.dir)), 'env', 'current', '.current.tmp', `${port}`])
       if (folder.stat(name)?.isDirectory()) removeEntry(folder, name);
     folder.unlink(basename(socketIn(paths.dir)));
     grantSocket(op, target, folder);
