@@ -1,7 +1,8 @@
 /** What meets traffic: a restart, an app that an operator stopped, and versions without traffic. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { start } from '@runner/testing/run';
+import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { suiteOf } from '../deploys/world.ts';
@@ -55,6 +56,21 @@ test('folders that an app has left in a slot keep no later version from starting
   assert.is(done.status, 0, done.stderr);
   assert.is(world.live(), 'b');
   assert.ok(existsSync(data), 'what is not in the way stays');
+});
+
+test('a release with a canary and overlap: false, which earlier versions deployed, can be restarted', async ({
+  world,
+}) => {
+  const deploy = trafficFile().replace('drain: 2s', 'drain: 2s, overlap: false');
+  await world.push('v1', { deploy, files: trafficFiles('v1') });
+  assert.is((await world.deploy()).status, 0);
+  const files = join(world.root, 'apps/shop/files');
+  for (const name of readdirSync(files).filter((each) => each.endsWith('.deploy.yml')))
+    appendFileSync(join(files, name), 'watch: 1m\ncanary: [5%]\n');
+  for (const verb of ['restart', 'stop', 'start']) {
+    const done = await world.runner(verb, 'shop');
+    assert.is(done.status, 0, done.stdout + done.stderr);
+  }
 });
 
 test.run();

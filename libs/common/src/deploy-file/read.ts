@@ -35,9 +35,9 @@ export const DEPLOY_FILE_MAX = 65_536;
 
 /**
  * Reads `.deploy.yml`, or the defaults without one. Throws `deploy_file_invalid` with line and key, and
- * with `name`, what the file is called.
+ * with `name`, what the file is called. `isKept`: of a release, which may be older than a rule.
  */
-export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE) {
+export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE, isKept = false) {
   const file: FileName = { name, code: 'deploy_file_invalid' };
   const tree = bytes && readYaml(bytes, file);
   const values = tree
@@ -58,7 +58,7 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
   const canary = canaryOf(values.get('canary'), fail);
   if (canary.length > 0) {
     if (!values.has('watch')) throw fail('canary', 'needs the section watch, which judges it');
-    if (!instances.some(({ traffic: own }) => own?.type === 'socket' && own.overlap))
+    if (!instances.some(({ traffic: own }) => own?.type === 'socket' && (own.overlap || isKept)))
       throw fail('canary', 'needs traffic of type socket, without overlap: false');
   }
   if (values.has('watch') && start.type === 'none')

@@ -63,7 +63,7 @@ export function fileOfRelease(
   version: KeptRelease,
 ): DeployFile | undefined {
   const read = () => {
-    const file = readDeployFile(bytesOfRelease(paths, app, version));
+    const file = readDeployFile(bytesOfRelease(paths, app, version), DEPLOY_FILE, true);
     const preview = previewedApp(app) === undefined ? undefined : findApp(paths, app)?.preview;
     return preview ? asPreview(file, preview) : file;
   };

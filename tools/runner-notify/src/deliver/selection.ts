@@ -81,7 +81,7 @@ export function appChoice(
     const bytes =
       readIfThere(paths.app(project).fileOf(release), DEPLOY_FILE_MAX) ??
       readIfThere(join(current, DEPLOY_FILE), DEPLOY_FILE_MAX);
-    return readDeployFile(bytes?.length ? bytes : undefined).notify;
+    return readDeployFile(bytes?.length ? bytes : undefined, DEPLOY_FILE, true).notify;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     warn(`${project}: ${error.message}; the message goes to every active channel`);
