@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -65,6 +66,18 @@ test('fetch --deploy plans a commit once, and an approval deploys it at once', (
     const next = await fetch(world);
     assert.is(next.result, 'approval', JSON.stringify(next));
     assert.is(next.version, 'v3');
+  }));
+
+test('a plan of an earlier version of runner, which knew no accepted schema, still counts', () =>
+  asking(async (world) => {
+    const first = await fetch(world);
+    const path = join(world.root, 'plans', `${/p-[0-9a-f]{8}/.exec(first.text)?.[0]}.json`);
+    const { sum: _, text, ...rest } = JSON.parse(readFileSync(path, 'utf8'));
+    const held = { text: text.replace(/\s*"accept_schema": ?null,/, ''), ...rest };
+    assert.is.not(held.text, text);
+    const sum = createHash('sha256').update(JSON.stringify(held)).digest('hex');
+    writeFileSync(path, `${JSON.stringify({ sum, ...held })}\n`);
+    assert.is((await fetch(world)).text, first.text);
   }));
 
 test('a plan of fetch that something has overtaken is replaced; one that expired is announced once', () =>

@@ -63,7 +63,7 @@ export async function approvalFor(
   const isStill = ({ plan }: StoredPlan) =>
     (verb === 'rollback' ? plan.to === (to ?? null) : plan.commit === commit) &&
     !plan.database &&
-    plan.accept_schema === (wanted.acceptSchema ?? null) &&
+    (plan.accept_schema ?? undefined) === wanted.acceptSchema &&
     changedFacts(plan.facts, facts).length === 0;
   const unused = known.filter((each) => !each.applied && isStill(each));
   const open = unused.filter((each) => isOpen(each, io.now()));
