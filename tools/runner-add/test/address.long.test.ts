@@ -48,7 +48,7 @@ test('the argument is the repository, and its own branch is followed', async () 
 
 test('an address without its scheme, as browsers show it, is that on https', async () => {
   const root = newRoot();
-  const known = await add(root, ['github.com/acme/docs', '--branch', 'main', '--public'], {});
+  const known = await add(root, ['github.com/acme/docs/', '--branch', 'main', '--public'], {});
   assert.equal([known.status, known.stderr], [0, '']);
   assert.equal([stateOf(root, 'docs').host, stateOf(root, 'docs').repo], [undefined, 'acme/docs']);
   const unknown = await add(root, ['git.example.org/acme/docs', '--branch', 'main'], {});

@@ -50,7 +50,7 @@ export async function isElsewhere(at: HostQuestion, given: string): Promise<bool
 
 /** Browsers show and copy an address without its scheme: `github.com/owner/name`. */
 const asAddress = (text: string) =>
-  /^[\w-]+(?:\.[\w-]+)+(?:\/[^/:]+){2,}$/.test(text) ? `https://${text}` : text;
+  /^[\w-]+(?:\.[\w-]+)+(?:\/[^/:]+){2,}\/?$/.test(text) ? `https://${text}` : text;
 
 /** `file:///srv/shop` names none. */
 const namesHost = (text: string) => text.includes(':') && unknownHost(text).name !== '';
