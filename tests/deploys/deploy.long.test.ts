@@ -10,9 +10,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { startDiscord } from '@runner/testing/discord';
-import { run, shellWord } from '@runner/testing/run';
+import { run, shellWord, start } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import { temporaryFolder } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { deployFile, impatient, REPO, TOKEN, type World, worldSuite } from './world.ts';
 
@@ -321,6 +322,25 @@ test('the files of a release are on the disk before it becomes active', async ({
   const { deploy_id: id } = world.events()[0] as { deploy_id: string };
   const release = join(world.root, 'apps/shop/releases', `.tmp-${id}`);
   assert.is(readFileSync(noted, 'utf8'), `${release}/server.js\n-f ${release}\n`);
+});
+
+test('a deploy whose disk takes the files of a release slowly can be interrupted', async ({
+  world,
+}) => {
+  const folder = temporaryFolder('sync');
+  const going = join(folder, 'going');
+  const script = `#!/bin/sh\necho > ${shellWord(going)}\nexec sleep 30\n`;
+  writeFileSync(join(folder, 'sync'), script, { mode: 0o755 });
+  await world.push('v1');
+  const env = { PATH: `${folder}:${process.env.PATH}` };
+  const running = start('runner-deploy', ['shop'], { root: world.root, env });
+  await until(() => existsSync(going), 'nothing is synced');
+  const began = performance.now();
+  process.kill(running.pid, 'SIGTERM');
+  const { status } = await running.done;
+  assert.is(status, 143);
+  assert.ok(performance.now() - began < 10_000, 'it waited for the disk');
+  assert.equal(world.kinds(), ['DeployStarted', 'DeployFailure']);
 });
 
 test.run();

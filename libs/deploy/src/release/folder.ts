@@ -99,10 +99,12 @@ export function notPlain(what: string): Failure {
 /**
  * Has a folder's files survive a power cut, with `sync -f` of coreutils: one call, where fsync takes one for
  * each of some thousands of files. Where there is none, the system writes them within half a minute.
+ * A slow disk is not waited for after a signal.
  */
-export function syncFiles({ env }: Pick<Io, 'env'>, folder: string): Promise<void> {
-  const child = spawn('sync', ['-f', folder], { env: { PATH: env.PATH }, stdio: 'ignore' });
-  return new Promise((resolve) => {
+export function syncFiles({ env }: Pick<Io, 'env'>, folder: string, signal: AbortSignal) {
+  const how = { env: { PATH: env.PATH }, stdio: 'ignore', signal } as const;
+  const child = spawn('sync', ['-f', folder], how);
+  return new Promise<void>((resolve) => {
     child.once('error', () => resolve()).once('exit', () => resolve());
   });
 }

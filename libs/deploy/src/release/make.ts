@@ -67,7 +67,7 @@ export function* releaseSteps(op: Deploy, request: ReleaseRequest): Generator<St
     async run() {
       const lost = lostLink(folder, shared, file.shared);
       if (lost) throw new StepFailure('build', `build: ${lost}`);
-      const synced = syncFiles(op.io, folder);
+      const synced = syncFiles(op.io, folder, op.signal);
       await sealRelease(op, { folder, name, source, contents });
       keepFile(appPaths, name, bytes);
       await synced;
