@@ -98,6 +98,19 @@ test('a health address that what is started cannot answer, and a path that is to
   );
 });
 
+test('without traffic, health may ask the socket that PORT of the instance names', async ({
+  world,
+}) => {
+  const env = { PORT: join(temporaryFolder('socket'), 'app.sock') };
+  const instances = `instances: ${JSON.stringify({ default: { env } })}\n`;
+  const deploy = trafficFile(instances).replace(/http:[^"]+/, 'http://unix/health');
+  await world.push('v1', { deploy, files: trafficFiles('v1') });
+  const deployed = await world.deploy();
+  assert.is(deployed.status, 0, deployed.stderr);
+  const checked = await world.deploy(['--check']);
+  assert.is(checked.status, 0, checked.stdout);
+});
+
 test('--check warns of a socket whose path only HAProxy cannot use', async ({ world }) => {
   const short = join(world.root, 'apps/shop/instances/x/live/app.sock');
   const name = 'x'.repeat(102 - short.length);

@@ -35,12 +35,17 @@ export function trafficProblems(paths: Paths, app: string, file: DeployFile, env
 }
 
 /** Health has to ask what is being started: a slot by its socket or port, anything else not by a socket. */
-function healthProblem({ health, instances }: DeployFile, { name, traffic }: Instance): string[] {
+function healthProblem(
+  { health, instances }: DeployFile,
+  { name, traffic, env }: Instance,
+): string[] {
   if (!health || health.kind === 'cmd') return [];
   const usesPort = /\$(?:\{PORT\}|PORT\b)/.test(health.target);
   const usesSocket = health.kind === 'url' && /^http:\/\/unix(?:[/?]|$)/.test(health.target);
   const isSocket = traffic?.type === 'socket';
-  if (isSocket ? usesSocket : traffic ? usesPort : !usesSocket) return [];
+  // Without traffic PORT may name a socket of the app's own.
+  const isAnswered = !usesSocket || env.PORT?.startsWith('/');
+  if (isSocket ? usesSocket : traffic ? usesPort : isAnswered) return [];
   const isMixed = instances.some((each) => (each.traffic?.type === 'socket') !== isSocket);
   const use = isMixed ? 'health.cmd' : isSocket ? 'http://unix/…' : '${PORT}';
   return [
