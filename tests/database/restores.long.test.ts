@@ -328,6 +328,39 @@ test('MySQL: a user who could not make again what another has made drops nothing
   }
 });
 
+test('MariaDB: a table whose history has numbers of transactions does not keep the database from being backed up', async () => {
+  const databases = await startMariadb();
+  if (!databases) return;
+  const world = await makeWorld();
+  const { root } = world;
+  const ship = async (version: string, migrations: Record<string, string>) => {
+    const deploy = deployFile(world.port, 'migrate: { run: node migrate.js, backup: auto }\n');
+    await world.launch(version, { deploy, files: { 'migrate.js': TOOL, ...migrations } });
+  };
+  try {
+    databases.create('shop');
+    const stdin = databases.url('shop');
+    await run('runner-env', ['set', 'shop', 'DATABASE_URL', '--file', '-'], { root, stdin });
+    const from = 'a bigint unsigned generated always as row start';
+    const to = 'b bigint unsigned generated always as row end';
+    const one = {
+      'migrations/1.sql': `create table prices(id int, ${from}, ${to}, period for system_time (a, b)) engine = InnoDB with system versioning;`,
+    };
+    await ship('v1', one);
+    databases.sql('shop', 'insert into prices (id) values (1); update prices set id = 2;');
+    await ship('v2', { ...one, 'migrations/2.sql': 'create table paid(id int);' });
+    const { database_backups: backups = [] } = world.state();
+    const { deploy_id: id = '' } = (backups as { deploy_id?: string }[]).at(-1) ?? {};
+    const back = await run('runner-rollback', ['shop', '--to', 'v1', '--database', id], { root });
+    assert.is(back.status, 0, back.stderr);
+    assert.is(databases.sql('shop', 'select id from prices').stdout, '2\n');
+  } finally {
+    killApp(root, 'shop');
+    await world.close();
+    databases.close();
+  }
+});
+
 for (const [name, begin] of [
   ['PostgreSQL', startPostgres],
   ['MariaDB', startMariadb],

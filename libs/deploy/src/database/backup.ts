@@ -118,6 +118,9 @@ const DUMP = {
 
 /** Whether the history of tables with SYSTEM VERSIONING can be put back: since MariaDB 10.11. */
 const CAN_HAVE_HISTORY = "SHOW VARIABLES LIKE 'system_versioning_insert_history'";
+/** The tool refuses a database with such a table altogether. */
+const HAS_TRANSACTIONS = `SELECT TABLE_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()
+  AND GENERATION_EXPRESSION = 'ROW START' AND DATA_TYPE = 'bigint'`;
 
 async function dumpTo(
   op: Operation,
@@ -127,8 +130,10 @@ async function dumpTo(
   const { kind } = address;
   const { output, ...rest } = limits;
   if (kind !== 'sqlite') {
-    const history = kind === 'mysql' ? await query(address, CAN_HAVE_HISTORY, rest) : [];
-    const more = history.length > 0 ? ['--loose-dump-history'] : [];
+    const has = async (sql: string) => (await query(address, sql, rest)).length > 0;
+    const isWhole =
+      kind === 'mysql' && (await has(CAN_HAVE_HISTORY)) && !(await has(HAS_TRANSACTIONS));
+    const more = isWhole ? ['--loose-dump-history'] : [];
     await runTool(address, 'dump', { args: [...DUMP[kind], ...more] }, limits);
     return;
   }
