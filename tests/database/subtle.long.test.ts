@@ -98,4 +98,48 @@ test('a copy has the settings of its database, and a right that is granted only 
   }
 });
 
+const EVERYDAY: readonly SubtleMigration[] = [
+  {
+    kind: 'postgres',
+    setup:
+      'CREATE TABLE t (id integer); INSERT INTO t VALUES (1); CREATE MATERIALIZED VIEW "all of t" AS SELECT id FROM t; CREATE MATERIALIZED VIEW "A" AS SELECT id FROM "all of t"',
+    migration:
+      'ALTER TABLE t ADD COLUMN word text; REFRESH MATERIALIZED VIEW "all of t"; REFRESH MATERIALIZED VIEW "A"',
+    old: 'SELECT id FROM "A"',
+  },
+  {
+    kind: 'mysql',
+    setup:
+      'CREATE TABLE t (id integer, status integer, name integer); INSERT INTO t VALUES (1, 1, 1);',
+    migration: `ALTER TABLE t ADD COLUMN a integer COMMENT 'the last change status', ADD COLUMN b integer COMMENT "drop name, it's wrong"; ALTER TABLE t ADD COLUMN c integer COMMENT 'to rename things'; ANALYZE TABLE t`,
+    old: 'SELECT id, status, name FROM t',
+  },
+  {
+    kind: 'sqlite',
+    setup:
+      "CREATE TABLE t (id integer primary key autoincrement, word text collate nocase, big text as (upper(word))); INSERT INTO t (word) VALUES ('a');",
+    migration:
+      'CREATE TABLE new_t ("id" integer PRIMARY KEY AUTOINCREMENT, "word" text COLLATE "NOCASE", "big" text as (upper(word)), "more" text); INSERT INTO new_t (id, word) SELECT id, word FROM t; DROP TABLE t; ALTER TABLE new_t RENAME TO t',
+    old: "SELECT id, word, big FROM t WHERE word = 'A'",
+  },
+];
+for (const [kind, start] of [
+  ['postgres', startPostgres],
+  ['mysql', startMariadb],
+  ['sqlite', sqliteFolder],
+] as const)
+  test(`an everyday migration of ${kind} that hurts no one is additive`, async () => {
+    const databases = await start();
+    if (!databases) return;
+    try {
+      for (const each of EVERYDAY.filter((one) => one.kind === kind)) {
+        const found = await judged(databases, each, 'everyday');
+        assert.is(found.after, found.before, each.migration);
+        assert.equal([found.verdict, found.reasons], ['additive', []], each.migration);
+      }
+    } finally {
+      databases.close();
+    }
+  });
+
 test.run();

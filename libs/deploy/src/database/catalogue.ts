@@ -60,6 +60,8 @@ function definitionsIn(text: string): string[] {
 const HIDDEN =
   /\bCOLLATE\s+\S+|\bAUTOINCREMENT\b|\bKEY\s+DESC\b|\b(?:NOT\s+)?DEFERRABLE(?:\s+INITIALLY\s+\w+)?|\bON\s+CONFLICT\s+\w+|\bAS\s*\(.*\)/gi;
 
+const QUOTES = /["`[\]]/g;
+
 /** The checks in the text of a table of SQLite, and the like: it has no catalogue of them. */
 function inTableText(entry: CatalogueEntry): CatalogueEntry[] {
   const text = entry.text.replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ');
@@ -72,7 +74,10 @@ function inTableText(entry: CatalogueEntry): CatalogueEntry[] {
     const name = /^(?:CONSTRAINT|FOREIGN|UNIQUE|PRIMARY)\b/i.test(each)
       ? /\(.*?\)/s.exec(each)?.[0]
       : /^(?:"[^"]*"|`[^`]*`|\[[^\]]*\]|[^\s(]*)/.exec(each)?.[0];
-    return words ? [{ name: name?.replace(/["`[\]]/g, ''), text: words.join(' ') }] : [];
+    const plain = words?.map((word) =>
+      /^AS\b/i.test(word) ? word : word.replace(QUOTES, '').toLowerCase(),
+    );
+    return plain ? [{ name: name?.replace(QUOTES, ''), text: plain.join(' ') }] : [];
   });
   return [
     ...checks.map((check) => ({ ...entry, kind: 'check', text: `CHECK ${check}` })),

@@ -36,6 +36,9 @@ function seedValue({ text }: CatalogueEntry, { entries }: Catalogue): string {
 
 const MOVE_SEQUENCES =
   "SELECT nextval(oid::regclass), nextval(oid::regclass) FROM pg_class WHERE relkind = 'S';";
+/** In the copy of a schema they are not filled, and cannot be read. */
+const FILL_VIEWS = `DO $$ DECLARE v regclass; BEGIN FOR v IN SELECT oid FROM pg_class WHERE relkind = 'm' ORDER BY oid LOOP
+  BEGIN EXECUTE format('REFRESH MATERIALIZED VIEW %s', v); EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END $$;`;
 
 /** Puts a row into each table, so that a migration that goes through rows finds one. Best effort. */
 export async function seed(address: DatabaseAddress, before: Catalogue, limits: ToolLimits) {
@@ -59,6 +62,8 @@ export async function seed(address: DatabaseAddress, before: Catalogue, limits: 
   const off = ['SET foreign_key_checks = 0;'];
   // A row comes after those that it points to. Sequences move: then one that is set back is seen.
   const all =
-    kind === 'mysql' ? [...off, ...inserts] : [inserts, inserts, inserts, MOVE_SEQUENCES].flat();
+    kind === 'mysql'
+      ? [...off, ...inserts]
+      : [inserts, inserts, inserts, FILL_VIEWS, MOVE_SEQUENCES].flat();
   await query(address, all.join('\n'), { ...limits, isForced: true });
 }

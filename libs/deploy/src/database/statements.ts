@@ -13,7 +13,7 @@ interface SeenTables {
 
 const READS = /^(?:with|select|table|values)\b/i;
 const WRITES =
-  /^(?:insert|replace|update|delete|truncate|load|with|prepare|execute|begin|do|if|for|while|handler|set\s+statement|lock|explain|analyze)\b/i;
+  /^(?:insert|replace|update|delete|truncate|load|with|prepare|execute|begin|do|if|for|while|handler|set\s+statement|lock|explain|analyze(?!\s+table))\b/i;
 /** The rows of a table whose name stays are those of another one. */
 const EXCHANGES =
   /^(?:drop\s+(?:temporary\s+)?table|rename\s+table|create\s+or\s+replace\s+table)\b|^alter\b.*(?:\b(?:drop|truncate|exchange|reorganize|coalesce|discard|import)\s+(?:partition|tablespace)\b|\bpartition\s+by\b|\brename\s+(?!column|index|key))/is;
@@ -22,6 +22,10 @@ const COLUMN =
 const CHANGES = /\b(?:insert|replace|update|delete|truncate|load|drop|rename|call)\b/i;
 const TOKEN =
   /'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"|`[^`]*`|\/\*!\d*|\*\/|\/\*[^!][\s\S]*?\*\/|(?:--\s|#)[^\n]*/g;
+
+/** Such as comments on columns. */
+const withoutStrings = (part: string) =>
+  part.replace(TOKEN, (token) => (token.startsWith('`') ? token : ' '));
 
 const partsOf = (statements: readonly string[]) =>
   statements
@@ -73,8 +77,9 @@ export function tablesWritten(statements: readonly string[], seen: SeenTables): 
     if (insert) return named(insert, tables);
     if (WRITES.test(part)) return named(part, tables);
     const kept = named(part, tables).filter((table) => seen.columns(table).length > 0);
-    if (EXCHANGES.test(part)) return kept;
-    if (/^alter\b/i.test(part)) return kept.filter((table) => isMoved(part, table));
+    const bare = withoutStrings(part);
+    if (EXCHANGES.test(bare)) return kept;
+    if (/^alter\b/i.test(part)) return kept.filter((table) => isMoved(bare, table));
     return READS.test(part) ? named(part, unseen) : [];
   });
 }
