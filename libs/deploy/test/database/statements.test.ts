@@ -1,0 +1,24 @@
+/** Which tables the statements of a migration change. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { tablesWritten } from '../../src/database/statements.ts';
+
+const seen = (tables: readonly string[]) => ({ tables, unseen: [], columns: () => [] });
+
+test('a text as long as a packet can be is passed over', () => {
+  const statement = `UPDATE pictures SET body = '${'a'.repeat(16_000_000)}' WHERE id = 1`;
+  assert.equal(tablesWritten([statement], seen(['pictures', 'orders'])), ['pictures']);
+});
+
+test('thousands of statements on hundreds of tables are looked through in seconds', () => {
+  const tables = Array.from({ length: 300 }, (_, at) => `table_${at}`);
+  const statements = Array.from(
+    { length: 10_000 },
+    (_, at) => `INSERT INTO table_${at % 300} (id) VALUES (${at})`,
+  );
+  const began = performance.now();
+  assert.is(new Set(tablesWritten(statements, seen(tables))).size, 300);
+  assert.ok(performance.now() - began < 3_000, `${performance.now() - began} ms`);
+});
+
+test.run();
