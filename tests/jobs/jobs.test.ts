@@ -49,6 +49,12 @@ test('a job runs in the active release, at its time and by hand, and its output 
   assert.equal(newsOf(world), []);
 });
 
+test('a job may have a name that every object of JavaScript has', async ({ world }) => {
+  await world.ship('v1', 'jobs: { toString: { run: "echo hello", every: 24h } }\n');
+  const done = await world.jobs(['run', 'shop', 'toString']);
+  assert.equal([done.status, done.stderr.includes('hello')], [0, true], done.stderr);
+});
+
 async function quiet(ended: ReturnType<JobWorld['look']>) {
   const { status, stdout, stderr } = await ended;
   return [status, stdout, stderr];

@@ -76,10 +76,11 @@ function refreshed(server: Server, app: AppState, book: JobBook): JobBook {
   const jobs: JobBook['jobs'] = {};
   for (const job of activeJobs(server, app)) {
     const { name } = job.rules;
-    jobs[name] ??= entryFor(server, job, copy);
+    // A name may be one that every object has: toString.
+    if (!Object.hasOwn(jobs, name)) jobs[name] = entryFor(server, job, copy);
   }
   // Their runs can still be read, and a rollback brings them back.
-  const gone = Object.entries(copy.jobs).filter(([name]) => !jobs[name]);
+  const gone = Object.entries(copy.jobs).filter(([name]) => !Object.hasOwn(jobs, name));
   const kept = gone.filter(([, entry], at) => at < GONE_MAX || entry.run || entry.trouble);
   for (const [name, entry] of kept)
     jobs[name] = { ...entry, next: null, waiting: null, gone: true };
@@ -103,7 +104,7 @@ function activeJobs({ paths }: Server, app: AppState): ActiveJob[] {
 }
 
 function entryFor({ io }: Server, { current, ...job }: ActiveJob, { of, jobs }: JobBook): JobEntry {
-  const before = jobs[job.rules.name];
+  const before = Object.hasOwn(jobs, job.rules.name) ? jobs[job.rules.name] : undefined;
   const fresh: JobEntry = {
     ...job,
     settled: io.now().toISOString(),
