@@ -155,6 +155,18 @@ test('a rollback waits for a run that a look begins at the same moment', async (
   assert.match(rollback.stderr(), /ok +wait for job tick/);
 });
 
+test('a deploy that waits for a job also waits for the pauses between its attempts', async ({
+  world,
+}) => {
+  const jobs = `jobs: { tick: { run: "sleep 2; exit 3", every: 24h, during_deploy: wait, timeout: 3s, retry: 1 } }\n`;
+  await world.ship('v1', jobs);
+  const run = world.jobs(['run', 'shop', 'tick']);
+  await until(() => world.entry('tick').run?.version, 'no run has begun');
+  const done = await world.ship('v2', jobs);
+  assert.is(done.status, 0, done.stderr);
+  assert.is((await run).status, 3);
+});
+
 test('a run that a deploy ends before its next attempt has not failed', async ({ world }) => {
   const mark = join(world.root, '..', 'mark');
   const run = `touch ${mark}.$RUNNER_VERSION; test $RUNNER_VERSION = v2`;

@@ -39,7 +39,8 @@ export function givingWay(op: Operation): Step[] {
     if (!isAlive(paths, app.app, job, { run, now: io.now() })) return [];
     const isEnded = duringDeploy === 'kill';
     if (!isEnded && !waits) return [];
-    const most = isEnded ? END : timeout * (retry + 1);
+    // An attempt that runs out of time has to end, and the next one begins after a pause.
+    const most = isEnded ? END : (timeout + END) * (retry + 1);
     const title = isEnded ? `end job ${job}` : `wait for job ${job}, at most ${durationText(most)}`;
     return {
       stage: 'release' as const,
