@@ -125,6 +125,8 @@ function instancesOf(
 ): Instance[] {
   const sections = given && given.size > 0 ? given : new Map([['default', new Map()]]);
   const all = [...sections].map(([name, section_]) => {
+    // The state has the instances by name: that of every object would be taken for one.
+    if (name in {}) throw fail(`instances.${name}`, 'is not a valid name');
     const values = section_ as Map<string, unknown>;
     const domain = values.get('domain') as string | undefined;
     const env = Object.fromEntries((section(values, 'env') ?? []) as Iterable<[string, string]>);
