@@ -34,7 +34,7 @@ const NAMED: Readonly<Record<string, string>> = {
   é: '&eacute;',
 };
 
-/** By the words of docs/security.md. */
+/** By the kinds that docs/security.md names. */
 export const FOUND: Readonly<Record<string, Readonly<Record<string, Print>>>> = {
   JSON: {
     'JSON.stringify': json,
