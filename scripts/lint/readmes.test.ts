@@ -72,15 +72,4 @@ for (const where of packages) {
   });
 }
 
-test('docs/contributing.md lists the folders of each library in the order of the import rule', () => {
-  const read = (path: string) => readFileSync(join(checkoutFolder(), path), 'utf8');
-  const lists = [...read('scripts/lint/rooms.mjs').matchAll(/'libs\/\w+',\s+'([a-z -]+)'/g)];
-  assert.ok(lists.length >= 5);
-  const page = read('docs/contributing.md');
-  for (const [, list = ''] of lists) {
-    const cell = list.replace(/[^ ]+/g, '`$&`');
-    assert.ok(page.includes(`| ${cell} |`), cell);
-  }
-});
-
 test.run();
