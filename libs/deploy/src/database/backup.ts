@@ -34,6 +34,8 @@ export interface BackupSource {
   readonly address: DatabaseAddress;
   readonly variable: string;
   readonly timeout: number;
+  /** The descriptor of the database's lock: what still puts a backup back after a kill holds it. */
+  readonly lock?: number;
 }
 
 /** Makes a backup with the name of this operation, after saying how large it is. Throws a StepFailure. */

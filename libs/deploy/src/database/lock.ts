@@ -16,12 +16,12 @@ const POLL = 300;
 /** A server that does not answer counts as one that has it, after this many ms. */
 const SILENCE = 2_000;
 
-/** Does something under the lock, after at most `patience` ms. Throws a StepFailure. */
+/** Does something under the lock, whose descriptor it gets, after at most `patience` ms. Throws a StepFailure. */
 export async function underDatabaseLock<T>(
   op: Operation,
   address: DatabaseAddress,
   patience: number,
-  work: () => Promise<T>,
+  work: (lock: number) => Promise<T>,
 ): Promise<T> {
   const { io, paths, app } = op;
   const path = paths.databaseLock(address.aliases[0] ?? address.fingerprint);
@@ -46,7 +46,7 @@ export async function underDatabaseLock<T>(
         askSession,
         () => 'another server, or another app with another URL of it',
       );
-    return await work();
+    return await work(own.fd);
   } finally {
     session?.release();
     own.release();

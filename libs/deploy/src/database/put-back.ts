@@ -9,8 +9,6 @@ import type { Operation } from '../journal/operation.ts';
 import { type DatabaseAddress, otherDatabase } from './address.ts';
 import { type BackupSource, inTemporary, openBackup } from './backup.ts';
 import { query } from './query.ts';
-import { settingsOf } from './scratch.ts';
-import { quoted } from './seed.ts';
 import { outputOf, runTool } from './tools.ts';
 
 /** Schemas that stay: those of others, and public, which each database has. */
@@ -86,7 +84,7 @@ const STAYING =
 /** One transaction, whose end pg_restore writes: an input that ends early is undone. */
 async function intoPostgres(
   op: Operation,
-  { address, timeout }: BackupSource,
+  { address, timeout, lock }: BackupSource,
   id: string,
   temporary: string,
 ): Promise<void> {
@@ -111,7 +109,7 @@ async function intoPostgres(
     yield* outputOf(address, 'archive', words, limits);
   }
   const args = ['-X', '-q', '-w', '-o', '/dev/null', '-f', '-'];
-  await runTool(address, 'client', { args, input: statements() }, limits);
+  await runTool(address, 'client', { args, input: statements() }, { ...limits, lock });
 }
 
 /** Whose rights something in a dump of MySQL has: a user's or, in MariaDB, a role's; data begins no line. */
@@ -143,22 +141,32 @@ export async function refuseOthers(op: Operation, { address }: BackupSource, id:
   }
 }
 
+/**
+ * What empties a MySQL database, a statement each. Without `DROP DATABASE`: after a kill behind it there would be none
+ * to connect to.
+ */
+const DROPS = `WITH every(turn, what, name) AS (
+  SELECT 1, 'EVENT', event_name FROM information_schema.events WHERE event_schema = DATABASE()
+  UNION ALL SELECT 2, routine_type, routine_name FROM information_schema.routines WHERE routine_schema = DATABASE()
+  UNION ALL SELECT 3, CASE table_type WHEN 'VIEW' THEN 'VIEW' ELSE 'TABLE' END, table_name
+  FROM information_schema.tables WHERE table_schema = DATABASE())
+  SELECT CONCAT('DROP ', what, ' IF EXISTS \`', REPLACE(name, '\`', '\`\`'), '\`;') FROM every ORDER BY turn, name`;
+
 /** MySQL has no transactions for tables: what is ended half way has to be done once more. */
-async function intoMysql(op: Operation, { address, timeout }: BackupSource, id: string) {
-  const name = quoted('mysql', address.name);
-  const settings = await settingsOf(address);
+async function intoMysql(op: Operation, { address, timeout, lock }: BackupSource, id: string) {
+  const drops = await query(address, DROPS);
   async function* statements() {
-    yield `DROP DATABASE ${name};\nCREATE DATABASE ${name} ${settings};\nUSE ${name};\n`;
+    yield `SET SESSION foreign_key_checks = 0;\n${drops.join('\n')}\n`;
     yield* openBackup(op, address, id);
   }
   const args = ['--default-character-set=utf8mb4'];
-  await runTool(address, 'client', { args, input: statements() }, { timeout });
+  await runTool(address, 'client', { args, input: statements() }, { timeout, lock });
 }
 
 /** The file stays the one that it is: what has it open sees the change. */
 async function intoSqlite(
   op: Operation,
-  { address, timeout }: BackupSource,
+  { address, timeout, lock }: BackupSource,
   id: string,
   temporary: string,
 ) {
@@ -168,7 +176,10 @@ async function intoSqlite(
   const copy = otherDatabase(address, path);
   const [[found] = []] = await query(copy, 'PRAGMA integrity_check', limits);
   if (found !== 'ok') throw new Failure('backup_unreadable', `it is damaged: ${found}`);
-  await query(address, `.restore '${path.replaceAll("'", "''")}'`, limits);
+  await query(address, `.restore '${path.replaceAll("'", "''")}'`, {
+    ...limits,
+    lock,
+  });
 }
 
 const INTO: Readonly<Record<DatabaseAddress['kind'], typeof intoPostgres>> = {

@@ -142,7 +142,7 @@ async function onDatabase(
   const { variable } = backup;
   const address = placeOf(target, backup);
   const source = { address, variable, timeout: PATIENCE };
-  await underDatabaseLock(op, address, PATIENCE, () => body(source));
+  await underDatabaseLock(op, address, PATIENCE, (lock) => body({ ...source, lock }));
 }
 
 const notRestored = ({ redact }: Operation) =>

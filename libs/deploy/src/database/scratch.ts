@@ -60,7 +60,7 @@ const SETTINGS = {
 };
 
 /** What `CREATE DATABASE` needs for one like this. */
-export async function settingsOf(address: DatabaseAddress, limits: ToolLimits = {}) {
+async function settingsOf(address: DatabaseAddress, limits: ToolLimits = {}) {
   const [[settings = ''] = []] = await query(address, SETTINGS[address.kind as 'mysql'], limits);
   return settings;
 }

@@ -29,6 +29,8 @@ export interface ToolLimits {
   /** Statements after one that failed still run. */
   readonly isForced?: boolean;
   readonly temporary?: string | undefined;
+  /** The descriptor of a lock, which is held until the tool ends, even if runner is killed. */
+  readonly lock?: number | undefined;
   /** Takes what the tool prints, instead of an answer. */
   output?(bytes: AsyncIterable<Uint8Array>): Promise<void>;
 }
@@ -132,7 +134,7 @@ export function startTool(
   address: DatabaseAddress,
   tool: DatabaseTool,
   { args, after = [] }: ToolWords,
-  temporary?: string,
+  { temporary, lock }: Pick<ToolLimits, 'temporary' | 'lock'> = {},
 ) {
   const { kind, name } = address;
   const programs = programsOf(kind, tool);
@@ -148,7 +150,8 @@ export function startTool(
     env: { PATH, LC_ALL: 'C.UTF-8', ...env },
   };
   const confinement = address.confine?.(temporary);
-  const child = spawnCutOff(call, confinement, ['pipe', 'pipe', 'pipe']);
+  const kept = lock === undefined ? [] : [lock];
+  const child = spawnCutOff(call, confinement, ['pipe', 'pipe', 'pipe'], { kept });
   return { child, file, confinement, secret };
 }
 
@@ -165,7 +168,7 @@ export async function runTool(
   // The tool would make it.
   if (isUnmade(address))
     throw new Failure('not_configured', `there is no file ${basename(address.name)}`);
-  const started = startTool(address, tool, words, limits.temporary);
+  const started = startTool(address, tool, words, limits);
   const { secret } = started;
   try {
     return (await collected(started, words.input, limits)).toString('utf8');

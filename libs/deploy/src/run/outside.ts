@@ -29,15 +29,20 @@ export function startCutOff<T>(
   }
 }
 
+interface CutOffOptions extends Pick<SpawnOptions, 'detached'> {
+  /** Descriptors that it has, too, such as a lock's: that is held until it ends, also without us. */
+  readonly kept?: readonly number[];
+}
+
 /** Starts a command in this way as a process whose first three descriptors are these. */
 export function spawnCutOff(
   command: ProgramCall,
   confinement: Confinement | undefined,
   stdio: readonly ('ignore' | 'pipe')[],
-  options: Pick<SpawnOptions, 'detached'> = {},
+  { kept = [], ...options }: CutOffOptions = {},
 ): ChildProcess {
   return startCutOff(command, confinement, ({ file, args, cwd, env }, descriptors) =>
-    spawn(file, args, { ...options, cwd, env, stdio: [...stdio, ...descriptors] }),
+    spawn(file, args, { ...options, cwd, env, stdio: [...stdio, ...descriptors, ...kept] }),
   );
 }
 
