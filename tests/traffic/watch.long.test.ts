@@ -55,6 +55,9 @@ test('errors in the access log beyond those of before are found; policy report l
   assert.is(current.version, 'v2');
   assert.is(world.state().held, null);
   assert.match((await world.runner('status', 'shop')).stdout, /watch: +v2, bad, /);
+  const checked = await world.runner('status', '--check');
+  assert.is(checked.status, 1);
+  assert.match(checked.stdout, /^shop: v2 was judged bad, and runs: requests: 5xx /);
 });
 
 test('what a release answered that was left again does not count as usual for the next one', async ({

@@ -6,7 +6,7 @@ import { type Paused, type Stopped, shownHoldWords } from '@runner/common/apps/o
 import { uncheckedWords } from '@runner/common/apps/preview';
 import { operationWord, progressText } from '@runner/common/apps/progress';
 import type { Deploying } from '@runner/common/apps/state';
-import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
+import { type AppSummary, badRelease, isHealthy, troublesOf } from '@runner/common/apps/summary';
 import { deployedSince, overWords } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -26,16 +26,15 @@ import {
 /** An app that needs an operator, or whose requests are held, in one line. */
 export function unhealthyLine(summary: AppSummary): string {
   const { app, state, check_failed: failed, next, traffic_hold: hold } = summary;
-  const troubles = summary.jobs.flatMap(({ trouble }) => trouble ?? []);
   const why =
     state === 'stale' && failed
       ? `fetch fails since ${utcText(failed.since)}: ${failed.message}`
       : next;
-  // The state is that of the app without its jobs and its hold.
-  const isWell = isHealthy({ ...summary, jobs: [], traffic_hold: null });
+  // The state is that of the app without these.
+  const isWell = isHealthy({ ...summary, watched: null, jobs: [], traffic_hold: null });
   const own = isWell ? [] : [`${state}: ${why}`];
   const held = hold ? [shownHoldWords(app, hold)] : [];
-  return harmlessLine(`${app}: ${[...own, ...troubles, ...held].join('; ')}`);
+  return harmlessLine(`${app}: ${[...own, ...troublesOf(summary), ...held].join('; ')}`);
 }
 
 /** Why the branch cannot be checked. */
@@ -92,9 +91,11 @@ const LABELS: Readonly<Record<string, string>> = {
   restart: 'restarting:',
 };
 
-function stateWords({ state, jobs }: Detailed): string {
-  const troubled = jobs.flatMap(({ job, trouble }) => (trouble === null ? [] : job));
-  return troubled.length === 0 ? state : `${state}, but in trouble: job ${troubled.join(', ')}`;
+function stateWords(app: Detailed): string {
+  const troubled = app.jobs.flatMap(({ job, trouble }) => (trouble === null ? [] : job));
+  const inTrouble = troubled.length > 0 ? [`in trouble: job ${troubled.join(', ')}`] : [];
+  const judged = badRelease(app) ? ['judged bad'] : [];
+  return [app.state, ...judged, ...inTrouble].join(', but ');
 }
 
 /** The operation that runs, or ran when its process died. */

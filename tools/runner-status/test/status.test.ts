@@ -136,6 +136,26 @@ test('a stopped app is left alone by --check, also if its newest commit is block
   assert.match((await checked(['us'])).stdout, /^shop: blocked: /);
 });
 
+test('--check fails while a release runs that its watch judged bad, until another one does', async () => {
+  const judged = {
+    version: 'v2',
+    at: '2026-05-04T10:00:00.000Z',
+    verdict: 'bad',
+    reason: '5xx 9 %',
+  };
+  const watched = { ...judged, since: judged.at, deploy_id: 'a1b2c3d4' };
+  const root = rootWith({ shop: { instances: running('v2'), watched } });
+  const bad = await status(root, '--check');
+  assert.equal(
+    [bad.status, bad.stdout, bad.stderr],
+    [1, 'shop: v2 was judged bad, and runs: 5xx 9 %\n', ''],
+  );
+  assert.is((await status(root, 'shop', '--check')).status, 1);
+  assert.match((await status(root, 'shop')).stdout, /^ {2}state: +ok, but judged bad\n/m);
+  const left = { instances: running('v1'), watched: { ...watched, deploy_id: 'ffffffff' } };
+  assert.is((await status(rootWith({ shop: left }), '--check')).status, 0);
+});
+
 test('a blocked app shows until when, and its last failure stays when a later deploy succeeds', async () => {
   assert.match(
     await shown({ failures: failures(3) }),

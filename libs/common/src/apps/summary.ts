@@ -79,13 +79,29 @@ export interface AppSummary
 /** The states that need an operator: `runner status --check` fails in them. */
 const UNHEALTHY: readonly StateWord[] = ['broken', 'down', 'blocked', 'stale'];
 
+/** What is wrong with an app whatever its state: its release was judged bad, or a job is in trouble. */
+export function troublesOf(summary: AppSummary): string[] {
+  const bad = badRelease(summary);
+  const judged = bad ? [`${bad.version} was judged bad, and runs: ${bad.reason}`] : [];
+  return [...judged, ...summary.jobs.flatMap(({ trouble }) => trouble ?? [])];
+}
+
+/** How the watch of a release ended that was judged bad and was not left; undefined if there is none. */
+export function badRelease({ watched, instances }: AppSummary): WatchEnd | undefined {
+  if (watched?.verdict !== 'bad') return undefined;
+  const isLeft = instances.every(
+    ({ current, stopped }) => stopped || current?.deploy_id !== watched.deploy_id,
+  );
+  return isLeft ? undefined : watched;
+}
+
 /**
- * Whether an app is in no state that needs an operator, and neither is a job or a hold of requests; an
- * app that never ran and fails needs one.
+ * Whether an app is in no state that needs an operator, and neither is its release, a job or a hold of
+ * requests; an app that never ran and fails needs one.
  */
-export function isHealthy({ state, instances, jobs, traffic_hold: hold }: AppSummary): boolean {
-  if (hold?.lost) return false;
-  if (jobs.some(({ trouble }) => trouble !== null)) return false;
+export function isHealthy(summary: AppSummary): boolean {
+  const { state, instances, traffic_hold: hold } = summary;
+  if (hold?.lost || troublesOf(summary).length > 0) return false;
   if (state === 'failing') return instances.some(({ current }) => current);
   return !UNHEALTHY.includes(state);
 }

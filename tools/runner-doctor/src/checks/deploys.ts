@@ -8,7 +8,7 @@ import { uncheckedWords } from '@runner/common/apps/preview';
 import { operationWord } from '@runner/common/apps/progress';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, previewNames } from '@runner/common/apps/store';
-import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
+import { type AppSummary, badRelease, summaryOf } from '@runner/common/apps/summary';
 import { isThere, namesIn } from '@runner/common/files/read';
 import { failureIn } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
@@ -28,17 +28,25 @@ export async function deploys({ io, paths }: Server): Promise<Findings> {
   const view = await viewOf({ io, paths }, apps).catch(() => unlimited);
   const found = apps.flatMap((app) => {
     const summary = summaryOf(paths, app, view);
-    const jobs = summary.jobs.flatMap(({ job, trouble, missed }) => {
+    const troubles = summary.jobs.flatMap(({ job, trouble, missed }) => {
       const verb = missed ? 'run' : 'log';
       const fix = `runner jobs ${verb} ${word(app.app)} ${word(job)}`;
       return trouble === null ? [] : [problem(`${app.app}: ${trouble}`, fix)];
     });
+    const bad = badRelease(summary);
+    if (bad)
+      troubles.push(
+        problem(
+          `${app.app} runs ${bad.version}, which was judged bad: ${bad.reason}`,
+          `runner rollback ${app.app}`,
+        ),
+      );
     const unread = failureIn(() => readJobBook(paths, app.app));
     if (unread?.code === 'state_malformed')
-      jobs.push(problem(unread.message, `rm ${word(paths.app(app.app).jobs)}`));
+      troubles.push(problem(unread.message, `rm ${word(paths.app(app.app).jobs)}`));
     return [
       stateOf(app, summary),
-      ...jobs,
+      ...troubles,
       leftovers({ io, paths }, app),
       links(paths, app),
       previewsOf(paths, app),

@@ -33,9 +33,9 @@ export const status = command({
   details:
     "Shows each instance's version, since when and from which commit; the last failure; which process\n" +
     'holds the lock; disk usage; and what the next automatic deploy is waiting for. For monitoring,\n' +
-    '--check exits with 1 while an app is broken, down, blocked or stale, has only failed so far, has a job\n' +
-    'that failed or was missed, or held requests that fail, but not while a version runs and a failed deploy\n' +
-    'is tried again. --prometheus prints what alarms are set on, of all apps or one, for the node\n' +
+    '--check exits with 1 while an app is broken, down, blocked or stale, has only failed so far, runs a\n' +
+    'release that its watch judged bad, has a job that failed or was missed, or held requests that fail, but\n' +
+    'not while a version runs and a failed deploy is tried again. --prometheus prints what alarms are set on, of all apps or one, for the node\n' +
     "exporter's textfile collector.",
   positionals: { app: { about: 'Name of the app; required without --check' } },
   options: {
