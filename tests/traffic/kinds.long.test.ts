@@ -36,6 +36,24 @@ test('with ports, the flag file in live names the port of the version that is li
   proxy.close();
 });
 
+test('with overlap: false each version takes over the one port that is used', async ({ world }) => {
+  const ports = [await freePort(), await freePort()];
+  const more = `traffic: { type: ports, ports: [${ports.join(', ')}], overlap: false }\n`;
+  const shown = async () => (await version(ports[0] as number)).trim();
+  for (const name of ['v0', 'v1']) {
+    const { status, stderr } = await world.ship(name, 'good', more);
+    assert.is(status, 0, stderr);
+    assert.is(await shown(), name);
+  }
+  assert.is((await world.ship('v2', 'deaf', more)).status, 1);
+  assert.is(await shown(), 'v1');
+  for (const verb of ['restart', 'stop', 'start', 'rollback']) {
+    const { status, stdout, stderr } = await world.runner(verb, 'shop');
+    assert.is(status, 0, stdout + stderr);
+  }
+  assert.equal(runningSlots(world), ['a']);
+});
+
 test('a named pipe that the app puts in place of the flag file is replaced', async ({ world }) => {
   const ports = [await freePort(), await freePort()];
   const more = `traffic: { type: ports, ports: [${ports.join(', ')}], drain: 100ms }\n`;

@@ -87,7 +87,9 @@ export function put(op: Operation, target: Target): void {
   const port = traffic && portOf(traffic, slot);
   const tooLong = socketProblem(instancePaths(op, instance.name), traffic, target.file);
   if (tooLong) throw new StepFailure('start', `start: ${tooLong}`, { blame: 'operator' });
-  if (port !== undefined) refuseBusyPort(instance.name, port);
+  // With `overlap: false` it may still have the version before, which the start ends.
+  const isEmpty = !instanceState(op, instance.name).slots?.[slot];
+  if (port !== undefined && isEmpty) refuseBusyPort(instance.name, port);
   refuseDetour({ paths: op.paths, app: op.app.app }, paths.dir);
   makeFolder(paths.dir);
   for (const folder of [paths.dir, dirname(paths.dir), dirname(dirname(paths.dir))])
