@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { runningPid } from '@runner/common/files/process';
 import { freePort } from '@runner/testing/app';
 import { start } from '@runner/testing/run';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
@@ -52,6 +53,46 @@ test('with overlap: false each version takes over the one port that is used', as
     assert.is(status, 0, stdout + stderr);
   }
   assert.equal(runningSlots(world), ['a']);
+});
+
+test('with overlap: false a killed deploy or restart does not take what ran before for its own', async ({
+  world,
+}) => {
+  const ports = [await freePort(), await freePort()];
+  const more = `traffic: { type: ports, ports: [${ports.join(', ')}], overlap: false }\n`;
+  const push = (name: string) => {
+    const files = trafficFiles(name);
+    const stubborn = `process.on('SIGTERM', () => {});\n${files['server.js']}`;
+    return world.push(name, {
+      deploy: trafficFile(more),
+      files: { ...files, 'server.js': stubborn },
+    });
+  };
+  const killed = async (verb: string) => {
+    const running = start(`runner-${verb}`, ['shop'], { root: world.root });
+    const isStarting = () => {
+      const { stage, touched } = (world.state().deploying ?? {}) as Record<string, unknown>;
+      return stage === 'start' && touched !== undefined;
+    };
+    await until(isStarting, `no start by ${verb}`);
+    process.kill(running.pid, 'SIGKILL');
+    await running.done;
+    return world.runner('fetch', 'shop', '--deploy');
+  };
+  const pid = () => runningPid(join(world.dir, 'run/a'));
+  await push('v0');
+  assert.is((await world.deploy()).status, 0);
+  const first = pid();
+  await killed('restart');
+  assert.is.not(pid(), first);
+  await push('v1');
+  await killed('deploy');
+  const ends = world
+    .kinds()
+    .slice(3)
+    .filter((kind) => kind !== 'RollbackSuccess');
+  assert.equal(ends, ['DeployStarted', 'DeployFailure', 'DeployStarted', 'DeploySuccess']);
+  assert.is(await version(ports[0] as number), 'v1');
 });
 
 test('a named pipe that the app puts in place of the flag file is replaced', async ({ world }) => {

@@ -4,6 +4,7 @@ import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import { unobserved } from '../instances/drivers/driver.ts';
 import { waitHealthy } from '../instances/health.ts';
+import { startsBeside } from '../instances/place.ts';
 import { instancePaths, serve } from '../instances/slots.ts';
 import { keptTarget } from '../instances/target.ts';
 import type { Journal, Operation } from '../journal/operation.ts';
@@ -26,7 +27,7 @@ export async function hasArrived(op: Operation, journal: Journal): Promise<boole
   });
   for (const target of targets) {
     const { health } = target?.file ?? {};
-    if (!target || !health) return false;
+    if (!target || !health || !startsBeside(target.instance)) return false;
     if (askNow(driverFor(target.start).status(target)) === 'stopped') return false;
     if (await failureOf('health', () => waitHealthy(health, target, unobserved))) return false;
   }

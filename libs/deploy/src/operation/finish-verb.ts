@@ -4,6 +4,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
+import { startsBeside } from '../instances/place.ts';
 import { instanceState, isServed } from '../instances/slots.ts';
 import { activationOf } from '../instances/steps.ts';
 import { stopAllOf } from '../instances/stop.ts';
@@ -64,11 +65,13 @@ async function keepRunning(op: Operation, target: Target, journal: Journal): Pro
 /** Whether a restart had started it: its slot says so, or how far the journal is. */
 function hasStarted(
   op: Operation,
-  { instance: { name }, slot }: Target,
+  { instance: own, slot }: Target,
   { instance, touched = [], stage }: Journal,
 ): boolean {
-  if (slot !== undefined) return instanceState(op, name).slots?.[slot]?.deploy_id === op.deployId;
+  const { name } = own;
+  if (slot !== undefined && startsBeside(own))
+    return instanceState(op, name).slots?.[slot]?.deploy_id === op.deployId;
   const names = instance.split(',');
-  const [at, own] = [names.indexOf(touched[0] ?? ''), names.indexOf(name)];
-  return own < at || (own === at && (stage === 'health' || stage === 'traffic'));
+  const [at, place] = [names.indexOf(touched[0] ?? ''), names.indexOf(name)];
+  return place < at || (place === at && (stage === 'health' || stage === 'traffic'));
 }
