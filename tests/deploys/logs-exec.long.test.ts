@@ -214,4 +214,18 @@ test('exec passes environment, input, status and signals through', async ({ worl
   }
 });
 
+test('Ctrl-C ends logs although what its command left behind still holds the output', async ({
+  world,
+}) => {
+  const off = { RUNNER_SANDBOX: 'off' };
+  const deploy = 'start: { type: command, run: "true" }\nlogs: "setsid sleep 5 & echo hello"\n';
+  await world.push('v2', { deploy });
+  assert.is((await world.deploy([], off)).status, 0);
+  const following = start('runner-logs', ['shop', '-f'], { root: world.root, env: off });
+  for await (const line of following.stdout) if (line === 'hello') break;
+  process.kill(following.pid, 'SIGINT');
+  const { status, stderr } = await following.done;
+  assert.equal([status, stderr], [130, '']);
+});
+
 test.run();

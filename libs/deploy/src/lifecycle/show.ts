@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { poll } from '@runner/common/foundation/poll';
+import { endGroup } from '../run/child.ts';
 import { spawnCutOff } from '../run/outside.ts';
 import type { ShowText } from './followed.ts';
 import type { OutputProgram } from './output.ts';
@@ -55,8 +56,7 @@ function started(shown: OutputProgram, show: ShowText): RunningProgram {
     problem: undefined,
     ended: '',
     end() {
-      if (running.status === undefined && child.pid !== undefined)
-        process.kill(-child.pid, 'SIGTERM');
+      if (running.status === undefined) endGroup(child.pid, 'SIGTERM');
     },
   };
   for (const stream of [child.stdout, child.stderr]) {
