@@ -1,7 +1,9 @@
 /** What operators do on a full disk: what runs goes on, and what is said of it is true. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { request, startProxy } from '@runner/testing/traffic-proxy';
 import { test } from 'uvu';
@@ -35,6 +37,23 @@ test('what is stopped starts although its state cannot be written, with traffic 
   }
   proxy.close();
   await world.close();
+});
+
+test('without a free inode, what a command starts and stops can still be stopped', async () => {
+  const parent = mkdtempSync('/tmp/runner-full-');
+  const disk = smallDisk(parent, '48m,nr_inodes=3000');
+  if (!disk) return;
+  const world = await makeWorld({ parent });
+  const stopped = join(temporaryFolder('stopped'), 'there');
+  const deploy = `start: { type: command, run: "true" }\nstop: "touch ${stopped}"\n`;
+  await world.launch('v0', { deploy });
+  mkdirSync(join(parent, 'many'));
+  spawnSync('sh', ['-c', 'i=0; while : > many/$i; do i=$((i+1)); done'], { cwd: parent });
+  const { stderr } = await run('runner-stop', ['shop'], { root: world.root });
+  assert.match(stderr, /ok {5}stop default .*\n.*the change was not saved \(disk_full\)\n$/);
+  assert.ok(existsSync(stopped));
+  await world.close();
+  disk.remove();
 });
 
 test.run();

@@ -7,7 +7,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, namesIn, readRange } from '@runner/common/files/read';
 import { writeFully, writeWhole } from '@runner/common/files/write';
-import { closing, orFail } from '@runner/common/foundation/attempt';
+import { closing, orFail, unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Redactor } from '@runner/common/secrets/redactor';
@@ -77,6 +77,7 @@ export function openDeployLog({ paths, app, deployId, redact, onOutput }: LogReq
   };
   // The output of a step may lack a final newline: what comes next starts on its own line.
   const endLine = () => isLineOpen && append('\n');
+  const sizeNow = () => unlessFailure(() => fstatSync(file()).size, 0);
   const parts: LogPart[] = [];
   return {
     path,
@@ -88,7 +89,7 @@ export function openDeployLog({ paths, app, deployId, redact, onOutput }: LogReq
     },
     async capture(step, body) {
       endLine();
-      const from = fstatSync(file()).size;
+      const from = sizeNow();
       const place = { folder: dirname(path), id: deployId, redact };
       try {
         return await captured({ ...place, most: OUTPUT_MAX, every: POLL }, body, (text) => {
@@ -96,8 +97,7 @@ export function openDeployLog({ paths, app, deployId, redact, onOutput }: LogReq
           onOutput(text);
         });
       } finally {
-        const to = fstatSync(file()).size;
-        parts.push({ step: redact(step).slice(0, STEP_NAME_MAX), from, to });
+        parts.push({ step: redact(step).slice(0, STEP_NAME_MAX), from, to: sizeNow() });
       }
     },
     close() {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { readRange, removeIfThere } from '@runner/common/files/read';
 import { writeFully } from '@runner/common/files/write';
-import { systemCode, systemFailure } from '@runner/common/foundation/failure';
+import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { KeyStream } from '@runner/common/secrets/private-key-stream';
 import type { Redactor } from '@runner/common/secrets/redactor';
 
@@ -145,13 +145,15 @@ const ROOM = 65_536;
  * and with it a rollback.
  */
 function openOutput(folder: string, id: string): number {
-  const fd = openNameless(folder, id);
+  let fd: number | undefined;
   try {
+    fd = openNameless(folder, id);
     writeFully(fd, Buffer.alloc(ROOM));
     ftruncateSync(fd, 0);
     return fd;
-  } catch {
-    closeSync(fd);
+  } catch (error) {
+    if (fd !== undefined) closeSync(fd);
+    else if (!(error instanceof Failure && error.code === 'disk_full')) throw error;
     return openSync('/dev/null', constants.O_RDWR);
   }
 }
