@@ -35,6 +35,9 @@ test('a removed preview is no trouble, and comes back only by undo', async () =>
       /shop--pr-7 was removed: by an operator; to bring it back: runner preview undo shop 7/,
     );
   }
+  // Refused, which is no failed deploy.
+  const log = readFileSync(join(world.root, 'logs/deploy-events.jsonl'), 'utf8');
+  assert.not.match(log, 'DeployFailure');
   assert.equal(world.processes(), []);
   const waker = await startWaker(world.root);
   const socketPath = join(world.root, 'waker/app.sock');

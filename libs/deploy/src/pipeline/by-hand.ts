@@ -21,6 +21,7 @@ const REFUSALS: ReadonlySet<FailureCode> = new Set([
   'lock_unavailable',
   'locked',
   'name_invalid',
+  'not_ready',
   'plan_changed',
   'plan_ended',
   'plan_invalid',
