@@ -35,9 +35,12 @@ export function inOrder<R>(done: (result: R) => Promise<void>) {
   /** `at` is the place of the item among all. */
   return async (at: number, work: () => Promise<R>): Promise<void> => {
     atWork.add(at);
-    results.set(at, await work());
-    atWork.delete(at);
-    turn = turn.then(flush);
-    await turn;
+    try {
+      results.set(at, await work());
+    } finally {
+      atWork.delete(at);
+      turn = turn.then(flush);
+      await turn;
+    }
   };
 }
