@@ -148,6 +148,7 @@ function resultOf(child: ChildProcess, { timeout, signal }: GitOptions): Promise
     kill();
   }, timeout ?? LOCAL_TIMEOUT);
   signal?.addEventListener('abort', kill, { once: true });
+  if (signal?.aborted) kill();
   return new Promise<GitResult>((resolve, reject) => {
     child.once('error', (error) => reject(notStarted(error)));
     child.once('close', (status) => {
