@@ -47,7 +47,7 @@ export async function orderOf({ pattern, semver: range }: TagRule) {
   const versionOf = (name: string): SemVer | null =>
     name.startsWith(prefix) ? semver.parse(name.slice(prefix.length)) : null;
   const glob = globOf(pattern);
-  const names = (name: string) => glob.test(name) && isShowable(name);
+  const names = (name: string) => isShowable(name) && glob.test(name);
   return {
     /** Whether the pattern matches, whatever the range says. */
     names,
