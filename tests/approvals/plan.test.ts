@@ -1,5 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { takeLock } from '@runner/common/files/lock';
+import { pathsOf } from '@runner/common/foundation/paths';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -84,6 +86,14 @@ test('a rule that is for no app, such as *, is refused, not passed over', () =>
     const refused = await world.deploy();
     assert.is(refused.status, 1);
     assert.match(refused.stderr, 'require_approval.*: is not a valid name (config_invalid)');
+  }));
+
+test('a plan does not wait for the deploy of an app that is called plans', () =>
+  inWorld(async (world) => {
+    await world.launch('v1');
+    using _deploy = takeLock(pathsOf(world.root).lock('plans'), 0);
+    const planned = await run('runner-plan', ['stop', 'shop'], world);
+    assert.is(planned.status, 0, planned.stderr);
   }));
 
 test.run();

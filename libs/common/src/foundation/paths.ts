@@ -127,7 +127,7 @@ export function pathsOf(root: string): Paths {
     notifySpool: at('spool/notify'),
     wakerSocket: at('waker/app.sock'),
     plansDir: at('plans'),
-    plansLock: at('locks/plans.lock'),
+    plansLock: at('locks/.plans.lock'),
     plan: (id) => at(`plans/${id}.json`),
     locksDir: at('locks'),
     registryLock: at('locks/registry.lock'),
