@@ -240,6 +240,9 @@ test('an app whose deploy died is distinguished from one that is being deployed'
   // No process is claimed, and no time goes on.
   assert.match(text, /\n {2}deploy: +.*, interrupted( at \w+)?, begun at \S+ \S+ UTC\n/);
   assert.not.match(text, /process|after \d|deploying:/);
+  // Another process has its number.
+  const reused = { ...DEPLOYING, start_time: '1' };
+  assert.match(await shown({ deploying: reused }), /^ {2}state: +interrupted\n/);
 });
 
 test('JSON has everything but the sealed token; YAML the same', async () => {

@@ -1,6 +1,5 @@
 /** The one word for the state of an app. */
-import { existsSync } from 'node:fs';
-import { bootId } from '../files/process.ts';
+import { bootId, startTimeOf } from '../files/process.ts';
 import type { InstanceSummary, View } from './instance-summary.ts';
 import { pauseOf } from './operator.ts';
 import { removalOf } from './preview.ts';
@@ -78,7 +77,9 @@ export function runningDeploy({ deploying }: AppState): Deploying | undefined {
 }
 
 /** Whether the process of a deploy still runs, for display only: the lock decides. */
-function isAlive({ pid, boot_id: boot }: Deploying): boolean {
+function isAlive({ pid, boot_id: boot, start_time: start }: Deploying): boolean {
   const current = bootId();
-  return current === '' || (current === boot && existsSync(`/proc/${pid}`));
+  if (current === '') return true;
+  const now = startTimeOf(pid);
+  return current === boot && now !== undefined && now === (start ?? now);
 }
