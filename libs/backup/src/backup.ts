@@ -60,7 +60,7 @@ export async function backUp({ io, paths, to, key, ...rest }: BackupRequest): Pr
     left.push({ path, why });
     if (left.length <= NAMED) note(`not saved: ${harmlessLine(path)}: ${why}`);
   };
-  const own = [...coreOf(paths), ...unitsOf(leaveOut)];
+  const own = [...coreOf(paths, leaveOut), ...unitsOf(leaveOut)];
   const apps = own.flatMap(({ entry }) => /^state\/(.+)\.json$/.exec(entry.path)?.[1] ?? []);
   const survey = withShared
     ? surveyShared(paths, (path, why) => leaveOut(textOfBytes(path), why))

@@ -7,11 +7,19 @@ import { namesOf, type TarEntry, textOfBytes, unreadable } from './tar.ts';
 
 /** Allowed paths of entries. */
 const KNOWN =
-  /^(?:config\.yml|mkey|(?:state|secrets)\/[\w.-]+\.json|logs\/deploy-events\.jsonl[\w.-]*|spool\/audit\/[\w.-]+|units\/.+|apps\/[\w.-]+\/jobs\.json|apps\/[\w.-]+\/instances\/[\w.-]+\/shared(?:\/.+)?)$/s;
+  /^(?:config\.yml|mkey|(?:state|secrets)\/[\w.-]+\.json|logs\/deploy-events\.jsonl[\w.-]*|spool\/audit\/[^/]+|units\/.+|apps\/[\w.-]+\/jobs\.json|apps\/[\w.-]+\/instances\/[\w.-]+\/shared(?:\/.+)?)$/s;
 /** Shared folders; only in them are links and folders. */
 const SHARED = /^apps\/[^/]+\/instances\/[^/]+\/shared(\/|$)/;
 /** The longest target that Linux has, in bytes. */
 const TARGET_MAX = 4_095;
+
+/** Whether a backup may have an entry of this path: `runner restore` refuses one with any other. */
+export function isKnown(path: string): boolean {
+  return KNOWN.test(path) && namesOf(path).every(isName);
+}
+
+/** Why anything else is not saved. */
+export const UNKNOWN = 'runner has no file of this name';
 
 /** Whether an entry is a shared folder on another disk: old backups have the link to it. */
 export function isSharedLink({ path, type }: TarEntry): boolean {
@@ -51,8 +59,7 @@ export class EntryChecks {
   check(entry: TarEntry): void {
     const { path, type, target } = entry;
     const shown = textOfBytes(path);
-    if (!KNOWN.test(path) || !namesOf(path).every(isName))
-      throw unreadable(`it has ${shown}, which no root has`);
+    if (!isKnown(path)) throw unreadable(`it has ${shown}, which no root has`);
     if (type !== 'file' && !SHARED.test(path)) throw unreadable(`it has the ${type} ${shown}`);
     if (type === 'link' && (target === '' || target.includes('\0') || target.length > TARGET_MAX))
       throw unreadable(`the link ${shown} has no valid target`);

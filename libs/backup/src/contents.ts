@@ -10,6 +10,7 @@ import { namesIn, readIfThere, readRange, readTextIfThere } from '@runner/common
 import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import { previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
+import { isKnown, UNKNOWN } from './checks.ts';
 import { byteString, type TarEntry } from './tar.ts';
 
 const BLOCK = 262_144;
@@ -34,14 +35,16 @@ export interface EntryContent {
  * The files that must be consistent with each other, read under the locks of the registry and the audit
  * log. The log is only opened, and read later. Throws `locked`, `audit_busy`, `file_unreadable`.
  */
-export function coreOf(paths: Paths): EntryContent[] {
+export function coreOf(paths: Paths, leaveOut: LeaveOut): EntryContent[] {
   using _lock = requireLock(paths.registryLock, 'the registry', 10, { pid: process.pid });
   appendKept(paths);
-  const names = ['state', 'secrets', 'spool/audit'].flatMap((folder) =>
+  const found = ['state', 'secrets', 'spool/audit'].flatMap((folder) =>
     namesIn(join(paths.root, folder))
       .filter((name) => /^[^.].*\.jsonl?$/.test(name) && !isOfPreview(name))
       .map((name) => `${folder}/${name}`),
   );
+  const names = found.filter((name) => isKnown(byteString(name)));
+  for (const name of found.filter((each) => !names.includes(each))) leaveOut(name, UNKNOWN);
   const books = appNames(paths).map((app) => paths.app(app).jobs.slice(paths.root.length + 1));
   const files = ['config.yml', 'mkey', ...names, ...books].flatMap((name) =>
     small(join(paths.root, name), name),

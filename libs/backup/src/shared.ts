@@ -4,12 +4,13 @@
  */
 import { fstatSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { namesIn } from '@runner/common/files/read';
+import { folderNamesIn } from '@runner/common/files/read';
 import { DEPTH_MAX, Folder, type Name } from '@runner/common/files/tree';
 import { closing } from '@runner/common/foundation/attempt';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
+import { isKnown, UNKNOWN } from './checks.ts';
 import { type EntryContent, type LeaveOut, rangeOf } from './contents.ts';
 import { byteString, type TarEntry, textOfBytes } from './tar.ts';
 import { type Group, localGroups, localUsers, type User } from './users.ts';
@@ -46,16 +47,17 @@ export function sharedOf(paths: Paths, survey: Survey): Generator<EntryContent> 
 }
 
 function* walked(paths: Paths, walk: Walk): Generator<EntryContent> {
-  for (const app of namesIn(join(paths.root, 'apps'))) {
+  for (const app of folderNamesIn(join(paths.root, 'apps'))) {
     // The code host and the app's own settings make it again.
     if (previewedApp(app) !== undefined) continue;
     const { instances, instance } = paths.app(app);
-    for (const name of namesIn(instances)) {
+    for (const name of folderNamesIn(instances)) {
       const path = byteString(`apps/${app}/instances/${name}/shared`);
       const above = Folder.open(instance(name).dir);
       try {
         const isLink = above.stat('shared')?.isSymbolicLink();
-        if (isLink) walk.leaveOut(path, 'it is a link');
+        if (!isKnown(path)) walk.leaveOut(path, UNKNOWN);
+        else if (isLink) walk.leaveOut(path, 'it is a link');
         else yield* entryAt(walk, above, 'shared', path);
       } finally {
         above.close();

@@ -1,6 +1,6 @@
 /** Shared files in a backup, whatever their names are and whatever an app does meanwhile. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
@@ -53,6 +53,27 @@ test('backups of databases are not in it, and are named', async () => {
     stderr,
     `runner backup: the backups of the database of shop are not in it: copy ${folder}\n`,
   );
+});
+
+test('what an operator left beside the files of runner is not saved, and what is saved can be restored', async () => {
+  const { root, shared } = await makeRoot();
+  writeFileSync(join(shared, 'file'), '');
+  mkdirSync(join(root, 'apps/shop/instances/old copy/shared'), { recursive: true });
+  for (const path of ['apps/NOTES', 'apps/shop/instances/NOTES', 'state/shop copy.json'])
+    writeFileSync(join(root, path), '{}');
+  mkdirSync(join(root, 'spool/audit'), { recursive: true });
+  const kept = 'spool/audit/20260504-3f9c2d7e-DeploySuccess-a%20b-7.jsonl';
+  writeFileSync(join(root, kept), 'torn');
+  const { status, stdout, stderr, to } = await backUp(root, '--json');
+  assert.is(status, 0, stderr);
+  const { apps, not_saved } = JSON.parse(stdout);
+  const why = 'runner has no file of this name';
+  const paths = ['state/shop copy.json', 'apps/shop/instances/old copy/shared'];
+  assert.equal([apps, not_saved], [['shop'], paths.map((path) => ({ path, why }))]);
+  const fresh = join(root, '../fresh');
+  const restored = await run('runner-restore', [to, '--identity', identity], { root: fresh });
+  assert.is(restored.status, 0, restored.stderr);
+  assert.ok(existsSync(join(fresh, kept)));
 });
 
 test.run();
