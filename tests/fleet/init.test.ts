@@ -79,8 +79,17 @@ test('what is there is kept, and what was given otherwise is named', async () =>
   const again = await agent('web2', '--broker', 'nats://127.0.0.1:9');
   assert.equal([again.status, again.stdout], [0, first.stdout]);
   const config = join(root, 'agent/agent.yml');
-  const given = 'server: web2, url: "nats://127.0.0.1:9"';
+  const given = 'server: "web2", url: "nats://127.0.0.1:9"';
   assert.is(again.stderr, `runner agent init: ${config} is kept, and does not have: ${given}\n`);
+});
+
+test('a server may have a name that YAML takes for a number', async () => {
+  for (const name of ['7', '1e3', 'null', 'true']) {
+    const root = temporaryFolder('init');
+    await must(run('runner-agent', ['init', name], { root }));
+    const keys = JSON.parse(await must(run('runner-agent', ['keys', '--json'], { root })));
+    assert.is(keys.server, name);
+  }
 });
 
 test('a file of an order that is damaged hides no other', async () => {

@@ -30,7 +30,7 @@ export const init = command({
     if (broker !== undefined) brokerAddress(broker, ca);
     else if (ca !== undefined) throw usage('--ca is of a broker: add --broker <URL>');
     const lines = [
-      `server: ${serverName(args.server)}`,
+      `server: ${JSON.stringify(serverName(args.server))}`,
       ...(broker === undefined ? [] : ['broker:', `  url: ${JSON.stringify(broker)}`]),
       ...(ca === undefined ? [] : [`  ca: ${JSON.stringify(resolve(io.cwd, ca))}`]),
       ...(signers === undefined
