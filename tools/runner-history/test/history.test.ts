@@ -176,6 +176,8 @@ test('a pipe without a record is refused, and one with some is read', async () =
     junk.stderr,
     'runner history: none of the 2 lines on standard input is a record: put one JSON object on a line, as jq -c does (event_invalid)\n',
   );
+  const marked = await piped(`\ufeff${JSON.stringify(RECORDS[2])}\n`);
+  assert.equal([marked.status, marked.stdout.includes(' v2 ')], [0, true], marked.stderr);
   assert.match((await piped('{')).stderr, /: the line on standard input is not a record: put one/);
   const some = await piped(`junk\n${JSON.stringify(RECORDS[0])}\n`);
   assert.equal(

@@ -9,6 +9,9 @@ import type { InputStream } from '@runner/common/foundation/io';
 import { type RecordFilter, RecordReader } from './filter.ts';
 import { isBlank } from './lines.ts';
 
+/** With which some programs begin a text. */
+const BOM = Buffer.from('\ufeff');
+
 /**
  * The matching records, one JSON object per line. Throws `event_invalid` if no line is a record, and
  * `app_not_found` if none names the app.
@@ -23,9 +26,13 @@ export function* pipedRecords(
   const seen = new Set<string>();
   let lines = 0;
   let isAny = false;
-  const fresh = (line: SplitLine): LogRecord[] => {
-    if (line && isBlank(line)) return [];
+  const fresh = (whole: SplitLine): LogRecord[] => {
+    if (whole && isBlank(whole)) return [];
     lines += 1;
+    const line =
+      lines === 1 && whole?.subarray(0, BOM.length).equals(BOM)
+        ? whole.subarray(BOM.length)
+        : whole;
     const record = reader.record(line);
     if (!line || !record) return [];
     isAny ||= kindOf(record) !== undefined;
