@@ -41,6 +41,16 @@ test('the pictures begin with the day of the first deploy', async () => {
   assert.not.match(await days(deployOf(60 * 24, { version: 'v1' }, {})), /\d\d:\d\d/);
 });
 
+test('a first record without a valid time hides no picture', async () => {
+  const page = async (records: readonly object[]) =>
+    (await run('runner-report', ['--html', '-'], { root: rootWith(records) })).stdout;
+  const broken = { event_type: 'DeployFailure', project: 'shop', version: 'v0', error: 'x' };
+  const shown = await page([{ ...broken, timestamp: '2026-99-99T09:00:00.000Z' }, ...STORY]);
+  assert.not.match(shown, 'NaN');
+  const unit = /Outcomes <small>[^<]*/.exec(await page(STORY))?.[0];
+  assert.match(shown, String(unit));
+});
+
 test('a deploy links to what changed, where the host of its app is known', async () => {
   const root = rootWith(STORY);
   writeState(root, 'shop', { repo: 'acme/shop' });

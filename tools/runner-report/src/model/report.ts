@@ -53,7 +53,8 @@ const DAY = 86_400_000;
 
 /** From the day of the first known deploy on: on the first day, ninety empty days would hide it. */
 function drawnPart({ since, until }: Period, history: readonly PastDeploy[]): Period {
-  const first = Math.min(until - DAY, history[0]?.start ?? since);
+  const timed = history.find(({ start }) => !Number.isNaN(start));
+  const first = Math.min(until - DAY, timed?.start ?? since);
   return { since: Math.max(since, Math.floor(first / DAY) * DAY), until };
 }
 
