@@ -96,6 +96,7 @@ const PROBLEMS: readonly (readonly [line: string, problem: string])[] = [
   ['"DeployStarted"', 'it is not a JSON object'],
   ['{}', 'the record has no event_type'],
   ['{"event_type":7,"project":"a"}', 'the record has no event_type'],
+  ['{"event_type":"DeploySucces","project":"a"}', "there is no event 'DeploySucces'"],
   ['{"event_type":"DeployStarted"}', 'the record has no project'],
   ['{"event_type":"DeployStarted","project":""}', 'the record has no project'],
   ['{"event_type":"DeployStarted","project":{}}', 'the record has no project'],

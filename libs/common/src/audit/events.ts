@@ -61,6 +61,8 @@ export type OperatorEvent = (typeof OPERATOR_EVENTS)[number];
 export const EVENT_TYPES = [...DEPLOY_EVENTS, ...STATE_EVENTS] as const;
 /** The kinds that `emit` takes. */
 export const EMITTED_TYPES = [...EVENT_TYPES, ...OPERATOR_EVENTS] as const;
+/** Every kind in an audit log. */
+export const RECORDED_TYPES = [...EMITTED_TYPES, 'GuardBypassed', 'AgentCall'] as const;
 /** A kind of event that is announced. */
 export type EventType = (typeof EVENT_TYPES)[number];
 /** A change in the state of an app. */
@@ -75,7 +77,7 @@ export function isStateEvent(kind: EventType): kind is StateEvent {
 export interface DeployEvent {
   /** ISO 8601 UTC with milliseconds. */
   timestamp: string;
-  event_type: EventType | OperatorEvent | 'GuardBypassed' | 'AgentCall';
+  event_type: (typeof RECORDED_TYPES)[number];
   project: string;
   instance: string;
   version: string;

@@ -1,5 +1,5 @@
 /** Parses option values: times (ISO 8601, or how long ago) and numbers of lines. */
-import { EMITTED_TYPES } from '@runner/common/audit/events';
+import { RECORDED_TYPES } from '@runner/common/audit/events';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { timeOfIso } from '@runner/common/text/time';
 
@@ -12,7 +12,7 @@ export const SINCE = {
 /** The option of commands that concern events of certain kinds. */
 export const EVENT = {
   placeholder: 'EVENT',
-  choices: [...EMITTED_TYPES, 'GuardBypassed', 'AgentCall'],
+  choices: RECORDED_TYPES,
   list: true,
   about: 'Only events of this kind, or of these: A,B',
 } as const;

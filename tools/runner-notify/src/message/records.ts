@@ -1,6 +1,12 @@
 /** The records on standard input, line by line as they arrive. */
 import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
-import { EVENT_TYPES, type EventType, isDeployId, isStateEvent } from '@runner/common/audit/events';
+import {
+  EVENT_TYPES,
+  type EventType,
+  isDeployId,
+  isStateEvent,
+  RECORDED_TYPES,
+} from '@runner/common/audit/events';
 import {
   disagreementsIn,
   kindOf,
@@ -150,7 +156,10 @@ export async function* recordsIn(
 export function announceableOf(fields: LogRecord): Announceable | string | undefined {
   const kind = kindOf(fields);
   if (typeof kind !== 'string' || kind === '') return 'the record has no event_type';
-  if (kind !== 'Digest' && !EVENT_TYPES.includes(kind as EventType)) return undefined;
+  if (kind !== 'Digest' && !EVENT_TYPES.includes(kind as EventType))
+    return RECORDED_TYPES.some((each) => each === kind)
+      ? undefined
+      : `there is no event '${kind.slice(0, 40)}'`;
   const project = projectOf(fields);
   if (typeof project !== 'string' || project.trim() === '') return 'the record has no project';
   const [disagreement] = disagreementsIn(fields);
