@@ -55,6 +55,8 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
   const instances = instancesOf(section(values, 'instances'), values.get('traffic'), fail);
   checkTraffic(instances, start, values.has('health'), fail);
   const shared = listOf(values.get('shared')).map((path) => sharedPath(path, fail));
+  const watch = watchOf(values.get('watch'), fail);
+  if (!isKept) refuseIdle(values, fail);
   const canary = canaryOf(values.get('canary'), fail);
   if (canary.length > 0) {
     if (!values.has('watch')) throw fail('canary', 'needs the section watch, which judges it');
@@ -84,7 +86,7 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
     logs: values.get('logs') as string | undefined,
     health: healthOf(section(values, 'health'), instances, fail),
     /** undefined: a release is not watched once it is live. */
-    watch: watchOf(values.get('watch'), fail),
+    watch,
     /** Shares of the requests that a release gets first, in percent, ascending. */
     canary,
     /** undefined: a release does not change a database. */
@@ -104,6 +106,20 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
     notify: notify ? notifyOf(notify.get('channel')) : 'none',
     preview: previewOf(section(values, 'preview')),
   };
+}
+
+/** Throws for a key without effect, which one would believe to be checked, and an address that ends the watch. */
+function refuseIdle(values: Map<string, unknown>, fail: Fail): void {
+  const [health, watch] = [section(values, 'health'), section(values, 'watch')];
+  if (health?.has('expect') && !health.has('url'))
+    throw fail('health.expect', 'only works with url');
+  const isLogged = watch?.has('access_log');
+  if (watch?.has('latency') && !isLogged) throw fail('watch.latency', 'needs access_log');
+  if (watch?.has('errors') && !isLogged && !watch.has('haproxy'))
+    throw fail('watch.errors', 'needs access_log or haproxy');
+  const query = watch && section(watch, 'query');
+  if (query && !URL.canParse(query.get('url') as string))
+    throw fail('watch.query.url', 'is not an address');
 }
 
 /** The line of a key such as `jobs.nightly.cron`, or of the section that should have it. */

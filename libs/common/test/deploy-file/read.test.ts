@@ -344,6 +344,8 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     ':1: health.expect: must be an HTTP status like 200, or a range like 200-299',
   ],
   ['health: {url: "http://x", expect: 300-200}\n', ':1: health.expect: ends before it begins'],
+  ['health:\n  tcp: "x:1"\n  expect: 200\n', ':3: health.expect: only works with url'],
+  ['health: {cmd: ./check, expect: 200}\n', ':1: health.expect: only works with url'],
   [
     'health: {url: "http://x", retries: 5}\n',
     ':1: health.retries: unknown key (known here: url, cmd, tcp, expect, interval, timeout, within)',
@@ -413,6 +415,15 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   [
     `${STARTED}watch: { for: 1m, access_log: log }\n`,
     ':2: watch.access_log: must be an absolute path',
+  ],
+  [`${STARTED}watch:\n  for: 1m\n  errors: 1%\n`, ':4: watch.errors: needs access_log or haproxy'],
+  [
+    `${STARTED}watch: { for: 1m, latency: 3x, haproxy: { socket: /run/h, backend: b } }\n`,
+    ':2: watch.latency: needs access_log',
+  ],
+  [
+    `${STARTED}watch: { for: 1m, query: { url: "http://", expr: up } }\n`,
+    ':2: watch.query.url: is not an address',
   ],
   ['migrate: { backup: ./dump }\n', ':1: migrate: needs the key run'],
   ['migrate: { run: x, backup: true }\n', ':1: migrate.backup: must be auto, a command, or false'],
