@@ -338,6 +338,12 @@ for (const [what, format, text, wanted] of [
     /f:1?2: .*\n(?:.*\n)*runner import: f: nothing/,
   ],
   [
+    'a compose file without services',
+    'compose',
+    'version: "3"\nvolumes: { a: {} }\n',
+    /^f:2: volumes\.a: .*\nrunner import: f: nothing in it has a place in runner/,
+  ],
+  [
     'an empty file',
     'procfile',
     '',

@@ -45,7 +45,9 @@ export const importFile = command({
     });
     if (format === 'human')
       for (const line of report(answer)) io.stderr.write(`${harmless(line)}\n`);
-    if (answer.mapped.length === 0) throw nothingImported(answer);
+    const { mapped, deploy_file: file, commands, files } = answer;
+    const isMade = file !== null || commands.length > 0 || files.length > 0;
+    if (mapped.length === 0 || !isMade) throw nothingImported(answer);
     return { value: answer };
   },
   human: ({ deploy_file: text }: ImportAnswer) => text ?? '',
