@@ -2,9 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { run } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld } from './world.ts';
+import { makeWorld, REPO } from './world.ts';
 
 test('after twenty commits a deploy drops unneeded ones and keeps recent ones', async () => {
   const world = await makeWorld();
@@ -53,6 +54,32 @@ test('after twenty commits a deploy drops unneeded ones and keeps recent ones', 
     const back = await world.deploy(['--ref', 'v1']);
     assert.is(back.status, 0, back.stderr);
     await world.launch('v4', { deploy: 'keep: 2\n' });
+  } finally {
+    await world.close();
+  }
+});
+
+test('a push that changes none of the paths and one that fails drop them too', async () => {
+  const world = await makeWorld();
+  const mirror = join(world.root, 'apps/shop/repo.git');
+  const fetched = () => readFileSync(join(mirror, 'shallow'), 'utf8').trim().split('\n');
+  // As twenty pushes some hours ago leave it: the commits themselves do not matter.
+  const age = () => {
+    const ids = Array.from({ length: 20 }, (_, index) => String(index).padStart(40, 'a'));
+    appendFileSync(join(mirror, 'shallow'), `${ids.join('\n')}\n`);
+  };
+  const fetch = () => run('runner-fetch', ['--deploy', 'shop'], { root: world.root });
+  try {
+    await world.launch('v1');
+    await run('runner-edit', ['shop', '--paths', 'server.js,.deploy.yml'], { root: world.root });
+    age();
+    await world.git.commit(REPO, { 'docs/a': 'a' }, 'only docs');
+    assert.match((await fetch()).stdout, /changes nothing in/);
+    assert.ok(fetched().length < 5, fetched().join());
+    age();
+    await world.push('v2', { deploy: 'build: "false"\n' });
+    assert.is((await fetch()).status, 1);
+    assert.ok(fetched().length < 5, fetched().join());
   } finally {
     await world.close();
   }

@@ -3,6 +3,7 @@
 import { heldCommits } from '@runner/common/apps/hold';
 import type { AppState } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
+import { tidyMirror } from '../git/mirror-upkeep.ts';
 import type { RemoteHead } from '../git/remote.ts';
 import { fetchMissing, samePaths } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
@@ -74,6 +75,8 @@ async function compared(
 ): Promise<ReadonlySet<string> | undefined> {
   const there = await fetchMissing(source, [commit, ...known]);
   if (!there.includes(commit)) throw new Failure('ref_not_found', `the commit ${commit} is gone`);
+  // No deploy may follow for months.
+  await tidyMirror(source.io, source.mirror);
   return samePaths(source, { commit, others: there, paths });
 }
 

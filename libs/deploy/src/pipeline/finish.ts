@@ -73,6 +73,7 @@ export async function finishFailure(
   const isMade = isThere(op.paths.app(op.app.app).release(release));
   if (file) await runFailureHook(op, file, isMade ? release : undefined, text);
   prune(op, { failed: isMade ? release : undefined });
+  await tidy(op);
   const problems = problemsOf(moves, 'rollback');
   const unfit = unfitNow(op);
   const instances = at === undefined ? op.instances : [at];
@@ -170,19 +171,23 @@ function sayWayBack(op: Deploy): void {
 
 /** The deploy has ended: trouble with what comes after it is only noted. */
 async function tidyAfter(op: Deploy, calm: Deploy): Promise<void> {
-  const { io, paths, app, reporter } = op;
+  const { app, reporter } = op;
   try {
     await stopRemoved(uninterrupted(op), leaving(app, op.instances, op));
     keepBaseline(op);
     prune(op);
     sayWayBack(op);
     await contractIfDue(calm);
-    const why = await tidyMirror(io, paths.app(app.app).repo);
-    if (why) reporter.note(`the mirror could not be tidied: ${why}`);
+    await tidy(op);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     reporter.note(`the deploy succeeded, but ${error.message} (${error.code})`);
   }
+}
+
+async function tidy({ io, paths, app, reporter }: Deploy): Promise<void> {
+  const why = await tidyMirror(io, paths.app(app.app).repo);
+  if (why) reporter.note(`the mirror could not be tidied: ${why}`);
 }
 
 /**
