@@ -1,6 +1,7 @@
 /** Start, stop, restart, pause and deploy windows. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 import { fetched, logged, stateOf, type } from './life.ts';
 import { deployFile, worldSuite } from './world.ts';
@@ -51,6 +52,23 @@ test('stop is remembered until start or deploy, and recorded with its user', asy
   assert.is((await stateOf(world)).state, 'ok');
   assert.is((await type(world, 'stop', 'shop', '--instance', 'web')).status, 1);
   assert.is((await type(world, 'audit', 'verify')).status, 0);
+});
+
+test('what ran before the root was moved is ended by restart and stop', async ({ world }) => {
+  await world.launch('v1');
+  const root = `${world.root}-moved`;
+  renameSync(world.root, root);
+  try {
+    const restarted = await run('runner-restart', ['shop'], { root });
+    assert.is(restarted.status, 0, `${restarted.stdout}${restarted.stderr}`);
+    assert.is(await world.page(), 'v1');
+    // A second name of the root, which what runs does not know.
+    renameSync(root, world.root);
+    assert.is((await type(world, 'stop', 'shop')).status, 0);
+    assert.is(await world.page(), null);
+  } finally {
+    if (existsSync(root)) renameSync(root, world.root);
+  }
 });
 
 test.run();

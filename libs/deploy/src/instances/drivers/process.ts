@@ -19,7 +19,7 @@ import {
   runningPid,
   startTimeOf,
 } from '@runner/common/files/process';
-import { makeFolder, removeIfThere } from '@runner/common/files/read';
+import { isThere, makeFolder, removeIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { type SandboxProcess, spawnDetached } from '../../run/inside.ts';
 import { markOutput } from '../../run/output-marks.ts';
@@ -57,10 +57,13 @@ type ProcessOwner = Pick<Target, 'app' | 'slot' | 'paths'> & {
 function processesOf({ app, instance, slot, paths }: ProcessOwner, atWork?: string): number[] {
   const folder = appFolderOf(paths);
   const recorded = isOwnFolder(paths) ? recordedProcess(paths.run) : undefined;
-  // The app may have written its record itself, with the session of another app.
+  // The app may have written its record itself, with the session of another app. What was started before
+  // the root was moved names a folder that is not there.
   const isOthers = (env: ProcessEnv) =>
     (env.RUNNER_APP ?? app) !== app ||
-    (env.RUNNER_RELEASE !== undefined && releaseIn(env, folder) === undefined);
+    (env.RUNNER_RELEASE !== undefined &&
+      releaseIn(env, folder) === undefined &&
+      isThere(env.RUNNER_RELEASE));
   const session = recorded ? inSessionOf(recorded) : [];
   const named = processesWhere((env) => {
     if (env.RUNNER_APP !== app || env.RUNNER_INSTANCE !== instance.name) return false;
