@@ -24,8 +24,8 @@ export interface KeptLog {
   readonly fd: number;
   /** Bytes when it was opened: a running deploy keeps writing. */
   readonly size: number;
-  /** How the deploy ended; null while it runs, or without a record. */
-  readonly event: 'DeploySuccess' | 'DeployFailure' | null;
+  /** How the deploy, or the rollback by hand, ended; null while it runs, or without a record. */
+  readonly event: 'DeploySuccess' | 'DeployFailure' | 'RollbackSuccess' | null;
   readonly version: string | null;
   readonly timestamp: string | null;
   readonly stage: string | null;
@@ -65,7 +65,7 @@ export async function openKeptLog(
   const path = paths.deployLog(app, deployId);
   const fd = openLog(path);
   if (fd === undefined) throw absent(app, deployId, true, kept);
-  const kind = own && ENDS.includes(String(kindOf(own))) ? kindOf(own) : null;
+  const kind = own && kindOf(own) !== 'DeployStarted' ? kindOf(own) : null;
   const text = (field: string) => (own && textOf(own, field)) || null;
   const time = text('timestamp');
   return {

@@ -22,6 +22,15 @@ test('a deploy that was rolled back is shown as the failure it was', async () =>
   assert.match(stderr, 'deploy aaaa1111 of shop v2 failed at build');
 });
 
+test('a rollback by hand that succeeded is shown as one', async () => {
+  const root = rootWith('shop');
+  const byHand = { version: 'v1', from_version: 'v2', stage: undefined };
+  writeLog(root, logText([event('RollbackSuccess', 'aaaa1111', byHand)]));
+  keep(root, 'aaaa1111');
+  const { stderr } = await log(root, 'shop');
+  assert.match(stderr, /rollback aaaa1111 of shop v1 succeeded at /);
+});
+
 test('where no rule knows the cause, the last answer of the health check is marked', async () => {
   const root = rootWith('shop');
   writeLog(root, logText([event('DeployFailure', 'aaaa1111', { stage: 'health' })]));

@@ -71,6 +71,10 @@ test('a file that is there is compared, and replaced with --force alone', async 
   assert.equal([refused.status, refused.stdout, written(folder)], [1, '', 'keep: 7\n']);
   assert.match(refused.stderr, /\n-keep: 7\n(?:\+.*\n)+/);
   assert.match(refused.stderr, /is there already: --force replaces it \(force_needed\)\n$/);
+  assert.match(
+    (await init(folder, ['--yes'])).stderr,
+    '. Not proven: not tried, without --force.\n',
+  );
   assert.is((await init(folder, ['--no-prove', '--yes', '--force'])).status, 0);
   assert.match(written(folder), 'npm run build');
 });

@@ -96,14 +96,15 @@ function headline(kept: KeptLog, isRunning: boolean): string {
   const ended =
     event === 'DeployFailure'
       ? `failed${stage === null ? '' : ` at ${stage}`}`
-      : event === 'DeploySuccess'
+      : event !== null
         ? 'succeeded'
         : isRunning
           ? 'is in progress'
           : 'has no recorded end';
   const when = timestamp === null ? '' : ` ${isRunning ? 'since' : 'at'} ${timestamp}`;
   const what = version === null ? app : `${app} ${version}`;
-  return harmlessLine(`deploy ${deployId} of ${what} ${ended}${when}: ${path}`);
+  const noun = event === 'RollbackSuccess' ? 'rollback' : 'deploy';
+  return harmlessLine(`${noun} ${deployId} of ${what} ${ended}${when}: ${path}`);
 }
 
 function* texts(batches: Iterable<LogLine[]>, style: Style): Generator<string> {

@@ -92,7 +92,8 @@ async function proposed(
   scratch: ScratchRoot | undefined,
 ): Promise<CommandResult> {
   const { io, options, format, note } = context;
-  let proof: Proof = { result: 'planned', why: 'not tried, because of --no-prove' };
+  const why = `not tried, ${options['no-prove'] ? 'because of --no-prove' : 'without --force'}`;
+  let proof: Proof = { result: 'planned', why };
   let proposal: Proposal;
   try {
     const analysis = chosen(
