@@ -44,6 +44,8 @@ export interface AppExplanation extends Pick<AppSummary, 'app' | 'state' | 'next
   /** Why the app is in its state, in addition to the failure. */
   reasons: string[];
   failure: FailedDeploy | null;
+  /** Lines that say why, of what an instance that is down printed at its end; '' without. */
+  printed: string;
   /** What the failed version had and the last good one had not; null without either. */
   since: ChangedSince | null;
   runs: {
@@ -81,18 +83,25 @@ export async function explain(context: Context, name: string): Promise<AppExplan
   const edit = editFor(app, summary.check_failed?.error);
   const first = edit ?? (failure && !failure.over && isKept ? log : null);
   const commands = commandsFor(paths, summary, first);
+  const down = summary.instances.find((each) => each.running === false && !each.stopped);
   const value: AppExplanation = {
     app: app.app,
     state: summary.state,
     next: withWindows(summary.next, readWindows(paths, app.app, io.now())),
     reasons: reasonsOf(app, summary),
     failure,
+    printed: down ? await printedBy(context, app.app, down.instance) : '',
     since: since ? { ...since, changes: id === null ? null : changesOf(context, id) } : null,
     runs,
     commands: commands.map((each) => each + root + againWords(app, each)),
   };
   const cleaner = new RecordCleaner({ paths, env: io.env });
   return (await cleaner.clean({ ...value })) as unknown as AppExplanation;
+}
+
+async function printedBy({ io, paths }: Context, app: string, instance: string) {
+  const { lastWords } = await import('@runner/deploy/lifecycle/last-words');
+  return await lastWords({ io, paths }, app, instance);
 }
 
 /** An app without any log has not failed. */

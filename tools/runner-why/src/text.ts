@@ -14,7 +14,7 @@ const CAUSE_LINES = 7;
 
 /** What `runner why` prints: about 20 lines. */
 export function explanationText(shown: AppExplanation, style: Style): string {
-  const { app, state, next, reasons, failure, since, runs, commands } = shown;
+  const { app, state, next, reasons, failure, printed, since, runs, commands } = shown;
   const isOver = failure !== null && failure.over !== null;
   const active = runs.map(({ instance, version, commit, since: at, running }) => {
     const is = running === null ? '' : running ? ', running' : ', not running';
@@ -24,13 +24,17 @@ export function explanationText(shown: AppExplanation, style: Style): string {
     ...(failure && !isOver ? failureRows(failure) : []),
     ...(since && !isOver ? sinceRows(since) : []),
     ['because:', reasons],
+    ['printed:', printed.split('\n').filter(Boolean)],
     ['failure:', failure ? [] : ['none is on record']],
     ['runs:', active.length > 0 ? active : ['nothing is deployed']],
     ['next:', [next]],
   ];
   const filled = rows.filter(([, lines]) => lines.length > 0);
   const texts = filled.map(([label, lines]) => {
-    return [label, shortened(lines, label === 'cause:' ? CAUSE_LINES : LINES).join('\n')] as const;
+    return [
+      label,
+      shortened(lines, ['cause:', 'printed:'].includes(label) ? CAUSE_LINES : LINES).join('\n'),
+    ] as const;
   });
   const typed =
     commands.length > 0 ? [['type:', commands.map(harmlessLine).join('\n')] as const] : [];

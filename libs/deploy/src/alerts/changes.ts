@@ -2,6 +2,7 @@
 import { followedWords } from '@runner/common/apps/following';
 import type { Restarts } from '@runner/common/apps/instance-summary';
 import type { AppState, CheckFailed } from '@runner/common/apps/state';
+import type { AppSummary } from '@runner/common/apps/summary';
 import { behindChanges } from './behind.ts';
 import type { AlertChanges, AlertEvent, Observed } from './observed.ts';
 
@@ -37,6 +38,21 @@ function checkChanges(app: AppState, { check, deploys, notify }: Observed): Aler
     changes: [...over, { event_type: 'DeployFailure', ...failure }],
     reported: { check: withCause(known, check) },
   };
+}
+
+/** The instances that may be newly down: stopped, or restarted since the last look. */
+export function suspectsOf(
+  { reported }: AppState,
+  { instances }: AppSummary,
+  restarts: NonNullable<Observed['restarts']>,
+): string[] {
+  const known = textsOf(reported?.down);
+  return instances.flatMap(({ instance, running, stopped }) => {
+    const before: unknown = reported?.restarts?.[instance];
+    const last = Array.isArray(before) ? (before.at(-1)?.[1] ?? 0) : 0;
+    const isSuspect = (running === false && !stopped) || (restarts(instance)?.count ?? 0) > last;
+    return isSuspect && !known.includes(instance) ? [instance] : [];
+  });
 }
 
 /** What is announced once: a code, or the code and the commit that was refused. */
@@ -82,7 +98,8 @@ function runningChanges({ reported }: AppState, seen: Observed): AlertChanges {
         running === false ? summary.next : `see runner logs ${summary.app}`,
       ];
       const reason = why.filter(Boolean).join('; ');
-      changes.push({ event_type: 'AppDown', ...about, ...facts, reason });
+      const cause = seen.lastWords?.(instance) ?? '';
+      changes.push({ event_type: 'AppDown', ...about, ...facts, reason, ...(cause && { cause }) });
     }
     if (isUp) changes.push({ event_type: 'AppUp', ...about });
   }

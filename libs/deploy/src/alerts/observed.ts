@@ -23,6 +23,8 @@ export interface Observed {
   readonly head?: HeadFound;
   /** How often the supervisor of an instance has restarted it; undefined: it does not count. */
   restarts?(instance: string): Restarts | undefined;
+  /** What an instance that is down printed at its end; '' if that does not say why. */
+  lastWords?(instance: string): string;
   /** Without notifications what is over stays known: a later `fetch` announces its end. */
   readonly notify: boolean;
   /** A failed check is announced too: it was to be deployed. */

@@ -13,11 +13,11 @@ import { makeFolder } from '@runner/common/files/read';
 import { appendTo } from '@runner/common/files/write';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { systemWords } from '@runner/common/foundation/failure';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { announcingChange } from '../alerts/announce.ts';
 import { behindSince } from '../alerts/behind.ts';
-import { changesOf } from '../alerts/changes.ts';
+import { changesOf, suspectsOf } from '../alerts/changes.ts';
 import type { AlertEvent } from '../alerts/observed.ts';
 import { tokenChanges } from '../alerts/token.ts';
 import { checkFailed, isRefusal } from '../alerts/unfetched.ts';
@@ -45,6 +45,7 @@ export async function recordResults(
   const { io, paths, notify, deploy: deploys } = request;
   const apps = results.flatMap(({ app }) => readable(paths, app) ?? []);
   const view: View = { retries, now: io.now(), ...(await whatRuns(request, apps)) };
+  const words = await wordsOfDown(request, apps, view);
   return announcingChange(request, 'fetch', (announce) => {
     const all = results.map((result): Settled => {
       const app = readable(paths, result.app);
@@ -61,7 +62,13 @@ export async function recordResults(
       const isNew = result.deploy_id !== null || asked.get(app.app) === headAsked(paths, app.app);
       const seen = { notify, deploys, check, summary, waits, tag, now: view.now };
       const restarts = (instance: string) => view.restarts?.(app.app, instance);
-      const found = changesOf(app, { ...seen, restarts, ...(isNew && { head: result }) });
+      const lastWords = (instance: string) => words.get(`${app.app} ${instance}`) ?? '';
+      const found = changesOf(app, {
+        ...seen,
+        restarts,
+        lastWords,
+        ...(isNew && { head: result }),
+      });
       const isOurs = (change: AlertEvent) => change.event_type === 'DeployFailure';
       const planned = planFields(paths, result.plan);
       for (const change of found.changes)
@@ -85,6 +92,19 @@ export async function recordResults(
     for (const change of tokenChanges(paths, apps, view.now)) announce(change);
     return all;
   });
+}
+
+/** What instances printed at their end that may be newly down. */
+async function wordsOfDown(server: Server, apps: readonly AppState[], view: View) {
+  const found = new Map<string, string>();
+  for (const app of apps) {
+    const restarts = (instance: string) => view.restarts?.(app.app, instance);
+    for (const instance of suspectsOf(app, summaryOf(server.paths, app, view), restarts)) {
+      const { lastWords } = await import('@runner/deploy/lifecycle/last-words');
+      found.set(`${app.app} ${instance}`, await lastWords(server, app.app, instance));
+    }
+  }
+  return found;
 }
 
 /** Why a check failed. A commit that was refused stays refused while no one looks again. */

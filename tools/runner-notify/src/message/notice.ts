@@ -155,6 +155,8 @@ async function errorOf(
   const short = (error: string) => ({ error, log: undefined });
   const whole = plain(textOf(fields, 'error'), redact);
   if (kind === 'Digest') return short(headAndTail(whole, LOG_MAX));
+  if (kind === 'AppDown')
+    return short(headAndTail(plain(textOf(fields, 'cause'), redact).trim(), SUMMARY_MAX));
   if (kind !== 'DeployFailure' && kind !== 'JobFailed') return short('');
   const error = withoutEdges(whole);
   if (error.trim() === '') return short('no error text was recorded');
