@@ -7,7 +7,7 @@ import { findSecret } from '@runner/testing/secret-search';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
+import { deployFile, gate, makeWorld, TOKEN, type World } from './world.ts';
 
 const GROUP = 64_123;
 const OWNER = 64_124;
@@ -136,6 +136,18 @@ test('nothing that a member can read holds a secret, and a user outside reads no
   assert.equal(await readable(65_534), []);
   const list = await as(world, 65_534, 'runner-list', '');
   assert.equal([list.status, list.stdout], [1, '']);
+});
+
+test('a deploy that goes on is running in the history that a member sees', async ({ world }) => {
+  if (!canShare) return;
+  const { build, reached, open } = gate();
+  await world.push('v3', { deploy: deployFile(world.port, build) });
+  const deploy = world.deploy(['--no-notify']);
+  await reached();
+  const { stdout } = await as(world, GROUP, 'runner-history', 'shop --json');
+  open();
+  assert.is((await deploy).status, 0);
+  assert.is(JSON.parse(stdout.trim().split('\n').at(-1) ?? '').result, 'running');
 });
 
 test('the view of an app ends with it', async ({ world }) => {

@@ -1,10 +1,11 @@
 /** Reads deploys from the audit log of this server, or from records in a pipe. */
 
-import { requireApp } from '@runner/common/apps/store';
+import { runningDeploy } from '@runner/common/apps/state-word';
+import { findApp, requireApp } from '@runner/common/apps/store';
 import { logFiles, Unread } from '@runner/common/audit/files';
 import { appendWaiting } from '@runner/common/audit/kept';
 import { projectOf } from '@runner/common/audit/record';
-import { liveHolder } from '@runner/common/files/lock';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { InputStream } from '@runner/common/foundation/io';
 import { isAppName, previewedApp } from '@runner/common/foundation/names';
@@ -130,5 +131,7 @@ function settle(paths: Paths, deploys: readonly PastDeploy[]): void {
 
 function isRunning(paths: Paths, { project, deploy_id }: PastDeploy): boolean {
   if (deploy_id === null || !isAppName(project)) return false;
-  return liveHolder(paths.lock(project))?.deploy_id === deploy_id;
+  // Whom the lock is closed to may see this.
+  const app = unlessFailure(() => findApp(paths, project), undefined);
+  return app !== undefined && runningDeploy(app)?.deploy_id === deploy_id;
 }
