@@ -1,6 +1,5 @@
 /** Messages and events that are waiting or were given up. */
 
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { DESTINATION_NAMES } from '@runner/common/config/channels';
 import { namesIn } from '@runner/common/files/read';
@@ -11,7 +10,7 @@ import { type CheckResult, type Findings, orOk, problem, warning } from '../foun
 /** A message that waits longer is reported, in milliseconds. */
 const LONG = 3_600_000;
 
-/** Messages are named `<id>.<channel>.json`; a channel's state is a hidden file. */
+/** Messages are named `<id>.<channel>.json`, after the time at which they were queued; a channel's state is a hidden file. */
 const isMessage = (name: string): boolean =>
   !name.startsWith('.') && DESTINATION_NAMES.some((each) => name.endsWith(`.${each}.json`));
 
@@ -24,8 +23,7 @@ export function spool({ io, paths }: Server): Findings {
     // Every command that appends to the log writes the waiting events first.
     found.push(problem(what, 'runner audit emit </dev/null'));
   }
-  const age = (name: string) =>
-    now - (lstatSync(join(paths.notifySpool, name), { throwIfNoEntry: false })?.mtimeMs ?? now);
+  const age = (name: string) => now - Number.parseInt(name.slice(0, 9), 36);
   const waiting = namesIn(paths.notifySpool).filter(isMessage);
   const old = waiting.filter((name) => age(name) > LONG);
   if (old.length > 0) {
