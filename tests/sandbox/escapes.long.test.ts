@@ -1,8 +1,10 @@
 /** The ways out of the sandbox: each is open without it, and closed in it. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '@runner/testing/run';
+import { processesIn } from '@runner/testing/processes';
+import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isAvailable } from './available.ts';
@@ -55,6 +57,19 @@ test('a server or an app without the sandbox is not called safe', async () => {
   const one = await doctor({ RUNNER_SANDBOX: 'auto' }, [], root);
   assert.is(one.status, 0);
   assert.match(one.stdout, "\nlegacy: off, as in the column 'without'\n");
+});
+
+test('what it tried the ways out with ends with it', async () => {
+  const { pid, done } = start('runner-doctor', ['--sandbox']);
+  const decoy = () => processesIn(`runner-decoy-${pid}`)[0]?.command;
+  await until(() => decoy() !== undefined, 'there is no decoy');
+  const [folder = ''] = /\/tmp\/runner-decoy-\w+/.exec(decoy() ?? '') ?? [];
+  const left = () => readdirSync('/tmp').filter((name) => name.startsWith(`runner-escape-${pid}-`));
+  await until(() => left().length > 0, 'nothing was tried');
+  process.kill(pid, 'SIGTERM');
+  assert.is((await done).status, 143);
+  await until(() => decoy() === undefined, 'the decoy is left');
+  assert.equal([existsSync(folder), left()], [false, []]);
 });
 
 escapes.run();

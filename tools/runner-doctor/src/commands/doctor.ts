@@ -29,20 +29,18 @@ export const doctor = command({
   ],
   safeInForeignRoot: true,
   async run(context) {
-    if (context.options.sandbox) {
-      const value = await tryEscapes(context);
-      return { value, status: value.holds ? 0 : 1 };
-    }
+    const { io, paths, options } = context;
     let remove = () => {};
     const stopped = new Promise<NodeJS.Signals>((resolve) => {
-      remove = context.io.onSignal(resolve);
+      remove = io.onSignal(resolve);
     });
     // To ask a code host, git writes below the root.
-    const offline =
-      context.options.offline || foreignOwner(context.io.uid, context.paths) !== undefined;
-    const value = await Promise.race([examine(context, offline), stopped]);
+    const offline = options.offline || foreignOwner(io.uid, paths) !== undefined;
+    const work = options.sandbox ? tryEscapes(context) : examine(context, offline);
+    const value = await Promise.race([work, stopped]);
     remove();
-    if (typeof value !== 'string') return { value, status: value.healthy ? 0 : 1 };
+    if (typeof value !== 'string')
+      return { value, status: ('holds' in value ? value.holds : value.healthy) ? 0 : 1 };
     await endPrograms();
     return { status: signalStatus(value) };
   },

@@ -39,35 +39,33 @@ export async function tryEscapes({ io, paths }: Server) {
   const found = bubblewrap(io.env);
   const program = 'program' in found ? found.program : undefined;
   const decoy = await makeDecoy(io.env);
-  try {
-    const without = await tryAll(io, decoy);
-    const inEach = {} as Record<Profile, readonly AttemptResult[]>;
-    const broken: Profile[] = [];
-    for (const profile of program === undefined ? [] : PROFILES) {
-      const sandbox = { program: program as string, profile };
-      inEach[profile] = await tryAll(io, decoy, sandbox);
-      if (!(await runs(io, decoy, sandbox))) broken.push(profile);
-    }
-    const attempts = ATTEMPTS.map(({ group, name, openTo = [] }, at) => {
-      const outside = without[at] as AttemptResult;
-      const of = (profile: Profile) => inside(outside, inEach[profile]?.[at]);
-      const results = { build: of('build'), hook: of('hook'), app: of('app') };
-      /** Profiles that may do this. */
-      const open_to: readonly Profile[] = openTo;
-      return { group, attempt: name, without: outside, open_to, ...results };
-    });
-    const escaped = attempts.filter((each) =>
-      PROFILES.some((name) => each[name] === 'reached' && !each.open_to.includes(name)),
-    ).length;
-    const stopped = `no command can run in it as ${broken.join(', ')}`;
-    /** Why the sandbox cannot run here; null if it can. */
-    const problem = 'problem' in found ? found.problem : broken.length > 0 ? stopped : null;
-    /** Whether commands run in the sandbox, and no attempt escaped. */
-    const holds = problem === null && mode !== 'off' && escaped === 0;
-    return { holds, mode, off_for, problem, escaped, attempts };
-  } finally {
-    decoy.remove();
+  // A signal may end this in between.
+  process.once('exit', decoy.remove);
+  const without = await tryAll(io, decoy);
+  const inEach = {} as Record<Profile, readonly AttemptResult[]>;
+  const broken: Profile[] = [];
+  for (const profile of program === undefined ? [] : PROFILES) {
+    const sandbox = { program: program as string, profile };
+    inEach[profile] = await tryAll(io, decoy, sandbox);
+    if (!(await runs(io, decoy, sandbox))) broken.push(profile);
   }
+  const attempts = ATTEMPTS.map(({ group, name, openTo = [] }, at) => {
+    const outside = without[at] as AttemptResult;
+    const of = (profile: Profile) => inside(outside, inEach[profile]?.[at]);
+    const results = { build: of('build'), hook: of('hook'), app: of('app') };
+    /** Profiles that may do this. */
+    const open_to: readonly Profile[] = openTo;
+    return { group, attempt: name, without: outside, open_to, ...results };
+  });
+  const escaped = attempts.filter((each) =>
+    PROFILES.some((name) => each[name] === 'reached' && !each.open_to.includes(name)),
+  ).length;
+  const stopped = `no command can run in it as ${broken.join(', ')}`;
+  /** Why the sandbox cannot run here; null if it can. */
+  const problem = 'problem' in found ? found.problem : broken.length > 0 ? stopped : null;
+  /** Whether commands run in the sandbox, and no attempt escaped. */
+  const holds = problem === null && mode !== 'off' && escaped === 0;
+  return { holds, mode, off_for, problem, escaped, attempts };
 }
 
 /** What exists on the server but cannot be seen in the sandbox counts as stopped. */
@@ -91,6 +89,9 @@ async function tryAll(
 ): Promise<AttemptResult[]> {
   const results: AttemptResult[] = [];
   const late: (() => void)[] = [];
+  process.once('exit', () => {
+    for (const check of late) check();
+  });
   for (const [at, attempt] of ATTEMPTS.entries()) {
     const mark = `runner-escape-${process.pid}-${sandbox?.profile ?? 'without'}-${at}`;
     const folder = decoy.folder(`.tmp-${mark}`);
@@ -101,13 +102,13 @@ async function tryAll(
       ? new HostGuard({ rules: [], learns: false, notes: new NetworkNotes() })
       : undefined;
     const command = sandbox ? confined(decoy, folder, env, { ...sandbox, guard }) : [];
-    const result = await tryOne([...command, ...words], folder, env, guard);
-    results[at] = result;
     const { leaves } = attempt;
-    if (leaves !== undefined && result !== 'absent')
+    if (leaves !== undefined)
       late.push(() => {
-        results[at] = hasLeft(leaves.replace(/\$(\w+)/g, (_, name: string) => env[name] ?? ''));
+        const left = hasLeft(leaves.replace(/\$(\w+)/g, (_, name: string) => env[name] ?? ''));
+        if (results[at] !== 'absent') results[at] = left;
       });
+    results[at] = await tryOne([...command, ...words], folder, env, guard);
   }
   await new Promise((resolve) => setTimeout(resolve, LEFTOVER));
   for (const check of late) check();
