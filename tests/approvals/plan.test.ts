@@ -5,7 +5,7 @@ import { pathsOf } from '@runner/common/foundation/paths';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inWorld, type World } from '../deploys/world.ts';
+import { deployFile, inWorld, type World } from '../deploys/world.ts';
 
 const test = suite('approvals');
 
@@ -56,6 +56,21 @@ test('a deploy that needs an approval is refused, planned, approved, and applied
     const last = world.events().at(-1);
     assert.is(last?.plan, id);
     assert.equal(last?.approved_by, ['root']);
+  }));
+
+test('a plan for a rollback goes where it says, also after a deploy that failed', () =>
+  inWorld(async (world) => {
+    const { root } = world;
+    for (const version of ['v1', 'v2']) await world.launch(version);
+    await world.push('v3', { deploy: deployFile(world.port, 'build: exit 1\n') });
+    assert.is((await world.deploy()).status, 1);
+    const lost = await run('runner-rollback', ['shop', '--database', '1234abcd'], { root });
+    assert.equal([lost.status, lost.stdout], [2, '']);
+    assert.match(lost.stderr, /^error: v2 is active, and v3 failed: .* --to\n$/);
+    const planned = await run('runner-plan', ['rollback', 'shop', '--json'], { root });
+    const applied = await run('runner-apply', [json(planned.stdout).id], { root });
+    assert.match(applied.stdout, /^Rolled back shop from v2 to v1/);
+    assert.is(await world.page(), 'v1');
   }));
 
 test('a plan that the next fetch does not wait for is not what comes next, nor ready once a rule asks for more', () =>

@@ -54,7 +54,12 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
   const outcome = await operate<RollbackOutcome>(request, 'rollback', ways, async (op) => {
     const endedMeanwhile = rollbackInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
-    const nothing = nothingToDo(paths, op.app, request);
+    // A plan says where to.
+    const nothing = request.plan === undefined ? nothingToDo(paths, op.app, request) : undefined;
+    if (nothing && request.database !== undefined)
+      throw usage(
+        `${nothing.version} is active, and ${nothing.failed_version} failed: with --database name the version to run with --to`,
+      );
     if (nothing) {
       const done = { result: 'unchanged' as const, deploy_id: null, duration_ms: 0 };
       return { app: name, ...nothing, from_version: nothing.version, ...done };
