@@ -10,6 +10,19 @@ import { ANSWERING, each, madeRoot, refuses, sentenceOf, WRONG } from './bad-inp
 test("wrong usage is refused in clap's words, with status 2", () =>
   refuses('runner-list', [], WRONG));
 
+test('an option that another one leaves without effect is refused', async () => {
+  for (const [args, one, other] of [
+    ['runner-deploy shop --check --plan p-00000000', '--check', '--plan <ID>'],
+    ['runner-deploy shop --dry-run --plan p-00000000', '--dry-run', '--plan <ID>'],
+    ['runner-start --boot --plan p-00000000', '--boot', '--plan <ID>'],
+    ['runner-start --boot --emergency fire', '--boot', '--emergency <REASON>'],
+  ] as const) {
+    const [tool = '', ...words] = args.split(' ');
+    const told = sentenceOf(await run(tool, words, { root: temporaryFolder('wrong') }), 2, args);
+    assert.is(told, `error: the argument '${one}' cannot be used with '${other}'`);
+  }
+});
+
 /** Wrong texts of config.yml, and what the error says after the file's name. */
 const CONFIGS: readonly (readonly [text: string | Buffer, sentence: string])[] = [
   ['notify: [', ':1: wrong indentation, or a bracket that is not closed'],

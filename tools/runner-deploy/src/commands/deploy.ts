@@ -51,8 +51,11 @@ export const deploy = command({
       about: "Branch, tag or commit to deploy [default: the app's branch]",
     },
     instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
-    check: { about: 'Check .deploy.yml and everything else a deploy needs, but deploy nothing' },
-    'dry-run': { about: 'The same as --check' },
+    check: {
+      about: 'Check .deploy.yml and everything else a deploy needs, but deploy nothing',
+      conflicts: ['plan'],
+    },
+    'dry-run': { about: 'The same as --check', conflicts: ['plan'] },
     ...ANSWER_OPTIONS,
     force: { about: 'Deploy even if the app is paused' },
     'no-notify': { about: 'Send no notifications; the audit log is still written' },

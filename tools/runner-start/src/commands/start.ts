@@ -11,7 +11,10 @@ export const start = command({
   positionals: { app: { about: 'Name of the app; required without --boot' } },
   options: {
     ...LIFE_OPTIONS,
-    boot: { about: 'Start what ran before a reboot', conflicts: ['instance', 'asleep'] },
+    boot: {
+      about: 'Start what ran before a reboot',
+      conflicts: ['instance', 'asleep', 'plan', 'emergency'],
+    },
     asleep: { about: 'Start only what sleeps; runner-waker calls it for the first request' },
   },
   exits: LIFE_EXITS,
