@@ -52,6 +52,41 @@ start:
   ]);
 });
 
+test('scripts that go on after a line that fails are warned of', async ({ world }) => {
+  await world.push('v1', {
+    deploy: `build:
+  - |
+    npm ci
+    npm run build
+  - |
+    set -e
+    true
+    true
+hooks:
+  pre_build: |
+    if true
+    then exit 1
+    fi
+  post_build: |
+    true &&
+      true | cat \\
+      -
+  pre_switch: "true"
+jobs: { nightly: { run: "first\\nsecond", every: 1h } }
+`,
+  });
+  const { stdout } = await run('runner-deploy', ['shop', '--check', '--json'], {
+    root: world.root,
+  });
+  const { warnings } = JSON.parse(stdout) as { warnings: string[] };
+  assert.equal(
+    warnings.filter((each) => each.includes('set -e')),
+    ['build', 'jobs.nightly'].map(
+      (place) => `${place}: a line that fails does not end it: begin it with set -e`,
+    ),
+  );
+});
+
 test('a port that something else listens on is named; the own one is not', async ({ world }) => {
   await world.push('v1');
   const stranger = createServer().listen(world.port, '127.0.0.1');

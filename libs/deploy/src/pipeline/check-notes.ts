@@ -29,7 +29,7 @@ import { settingOf } from '../sandbox/sandbox.ts';
 import { EVERY } from '../watch/asked.ts';
 import { TIMED_FOR_MIN } from '../watch/requests.ts';
 import { ENOUGH, SLOW_EVERY } from '../watch/running.ts';
-import { keptPrograms } from './programs.ts';
+import { keptPrograms, looseScripts } from './programs.ts';
 
 /** A commit that is looked at. */
 interface CheckedCommit {
@@ -53,6 +53,7 @@ export async function checkNotes(server: Server, app: AppState, checked: Checked
     ...domainsOfOthers(paths, app.app, file),
     ...hiddenServices(server, app.app, file),
     ...inactiveChannels(server, file),
+    ...looseScripts(file),
     ...(await watchNotes(checked)),
     ...approvalNotes(paths, app.app),
     ...unlistedHosts({ paths, app }, file),

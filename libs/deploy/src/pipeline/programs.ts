@@ -78,6 +78,27 @@ function commandsOf(file: DeployFile): [string, string][] {
   );
 }
 
+/** Lines that belong to the next one, and words that make one command of several lines. */
+const JOINED = /(?:\\|&&|\|)[ \t]*\n/g;
+const GRAMMAR =
+  /<<|^\s*(?:case|for|function|if|set -\w*e\w*|until|while|\w+\s*\(\)|[({])(?=[\s;(){}]|$)/m;
+
+/** A sentence for each script of several lines that succeeds although one of them fails. */
+export function looseScripts(file: DeployFile): string[] {
+  const { build, hooks, migrate, jobs } = file;
+  const places: Readonly<Record<string, readonly string[]>> = {
+    build: build.run,
+    ...hooks,
+    migrate: migrate ? [migrate.run] : [],
+    ...Object.fromEntries(jobs.map(({ name, run }) => [`jobs.${name}`, [run]])),
+  };
+  const isLoose = (script: string) =>
+    script.trim().replace(JOINED, ' ').includes('\n') && !GRAMMAR.test(script);
+  return Object.entries(places)
+    .filter(([, scripts]) => scripts.some(isLoose))
+    .map(([place]) => `${place}: a line that fails does not end it: begin it with set -e`);
+}
+
 /** The next word is a command again. */
 const PREFIXES = new Set(
   'if then else elif while until do ! { ( time exec env command nohup nice'.split(' '),
