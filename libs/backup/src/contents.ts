@@ -19,8 +19,8 @@ const SMALL_MAX = 67_108_864;
 /** Folders in which systemd looks for units of apps. */
 const UNIT_FOLDERS = ['/etc/systemd/system', '/etc/systemd/user'];
 const UNIT_LIST = '/etc/runner/units';
-/** What `runner setup` made for each app, and the operator's choices. */
-const SETUP_RECORDS = '/etc/runner/setup';
+/** The list, keys that may sign, grants of agents, and what `runner setup` made for each app. */
+const SETTINGS = ['/etc/runner', '/etc/runner/grants', '/etc/runner/setup'];
 
 /** Gets what a backup cannot save, and why. */
 export type LeaveOut = (path: string, why: string) => void;
@@ -101,7 +101,7 @@ export function* rangeOf(fd: number, size: number): Generator<Uint8Array> {
 /** Files of a listed unit: its own and, for an instance, that of its template. */
 const filesOfUnit = (unit: string) => [unit, unit.replace(/@[^/]*(\.[a-z]+)$/, '@$1')];
 
-/** The units of the apps, drop-ins for runner's own, and the records of setup, below `units/`. */
+/** The units of the apps, drop-ins for runner's own, and all of `/etc/runner`, below `units/`. */
 export function unitsOf(leaveOut: LeaveOut): EntryContent[] {
   const lines = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split('\n');
   const listed = lines.map((line) => line.trim()).filter((line) => line && !line.startsWith('#'));
@@ -119,14 +119,20 @@ export function unitsOf(leaveOut: LeaveOut): EntryContent[] {
   const files = found.flatMap(({ name, path }) =>
     name.endsWith('.d') ? namesIn(path).map((each) => join(path, each)) : [path],
   );
-  const records = namesIn(SETUP_RECORDS)
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => join(SETUP_RECORDS, name));
-  return [UNIT_LIST, ...records, ...files].flatMap((file) => {
+  const settings = SETTINGS.flatMap((folder) =>
+    namesIn(folder)
+      .filter((name) => !name.startsWith('.'))
+      .map((name) => join(folder, name)),
+  );
+  return [...settings, ...files].flatMap((file) => {
     const stat = lstatSync(file, { throwIfNoEntry: false });
-    if (!stat?.isSymbolicLink()) return stat?.isFile() ? small(file, `units${file}`) : [];
-    const saved = linkedUnit(file);
-    if (saved.length === 0) leaveOut(file, 'it is a link, but not to a unit file that can be read');
+    const isLink = stat?.isSymbolicLink() === true;
+    if (!isLink && !stat?.isFile()) return [];
+    const saved = isLink ? linkedUnit(file) : unlessFailure(() => small(file, `units${file}`), []);
+    const why = isLink
+      ? 'it is a link, but not to a unit file that can be read'
+      : 'it cannot be read';
+    if (saved.length === 0) leaveOut(file, why);
     return saved;
   });
 }

@@ -52,12 +52,16 @@ export function finishFolders(stage: Folder, folders: readonly TarEntry[]): void
     });
 }
 
-/** Folders with secrets and waiting events are closed to everyone but their owner. */
+/** Folders with secrets and waiting events are closed to all but their owner; a copy of those for `/etc` is open. */
 function foldersFor(stage: Folder, path: string, names: readonly Name[], owners: Owners): Folder {
-  const mode = /^(?:state|secrets|spool)\b/.test(path) ? 0o700 : 0o750;
+  const closed = /^(?:state|secrets|spool)\b/.test(path) ? 0o700 : 0o750;
+  const mode = path.startsWith('units/') ? 0o755 : closed;
   return stage.below(names, (parent, name) => {
     parent.makeFolder(name, mode);
-    inFolder(parent.inner(name), (made) => owners.give(ROOTS, (uid, gid) => made.chown(uid, gid)));
+    inFolder(parent.inner(name), (made) => {
+      made.chmod(mode);
+      owners.give(ROOTS, (uid, gid) => made.chown(uid, gid));
+    });
   });
 }
 

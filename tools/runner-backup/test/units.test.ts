@@ -1,15 +1,15 @@
 /** Units in a backup, on a server whose /etc is a folder of this test. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { RECIPIENT } from '@runner/testing/age-key';
+import { IDENTITY, RECIPIENT } from '@runner/testing/age-key';
 import { distFolder, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { entriesOf } from './entries.ts';
 
-test('the template of a listed instance is saved, and what a unit links to; what is missing or leads elsewhere is named', async () => {
+test('the template of a listed instance is saved, what a unit links to, and the keys and grants; what is missing or leads elsewhere is named', async () => {
   const folder = temporaryFolder('units');
   const [root, etc, to] = ['root', 'etc', 'backup.age'].map((name) => join(folder, name)) as [
     string,
@@ -21,6 +21,9 @@ test('the template of a listed instance is saved, and what a unit links to; what
   const files = {
     'runner/units':
       'shop@default-a.service\nshop@default-b.service\nblog.service\nlinked.service\nspy.service\ngone.service\n',
+    'runner/approvers.revoked': 'ssh-ed25519 AAAA\n',
+    'runner/grants/.lock': '',
+    'runner/grants/helper.json': '{}\n',
     'systemd/system/shop@.service': '[Service]\n',
     'systemd/system/shop@default-a.service.d/limits.conf': '[Service]\n',
     'systemd/system/blog.service': '[Service]\n',
@@ -58,12 +61,22 @@ test('the template of a listed instance is saved, and what a unit links to; what
   const entries = await entriesOf(to);
   const units = entries.map(({ path }) => path).filter((path) => /^units/.test(path));
   assert.equal(units.sort(), [
+    'units/etc/runner/approvers.revoked',
+    'units/etc/runner/grants/helper.json',
     'units/etc/runner/units',
     'units/etc/systemd/system/blog.service',
     'units/etc/systemd/system/linked.service',
     'units/etc/systemd/system/shop@.service',
     'units/etc/systemd/system/shop@default-a.service.d/limits.conf',
   ]);
+  const [here, key] = [join(folder, 'here'), join(folder, 'key.txt')];
+  mkdirSync(here);
+  writeFileSync(key, `${IDENTITY}\n`);
+  const restored = await run('runner-restore', [to, '--identity', key], { root: here });
+  assert.is(restored.status, 0, restored.stderr);
+  // Copied to /etc by root, it can be read by runner's user.
+  const { mode } = statSync(join(here, 'restored-units/etc/runner/grants'));
+  assert.is(mode & 0o777, 0o755);
 });
 
 test.run();
