@@ -28,4 +28,19 @@ echo ${word(why)} >&2; exit 1
     assert.is(world.state().failures, null);
   }));
 
+test('a build without network that complains of the network is said to have none, and by which setting', () =>
+  inWorld(async (world) => {
+    const build = '"echo \'Could not resolve host: example.org\'; exit 6"';
+    await world.push('v1', { deploy: `build: { run: ${build}, network: false }\n` });
+    const done = await world.deploy([], REQUIRED);
+    assert.is(done.status, 1);
+    const { error, cause } = world.events().at(-1) ?? {};
+    const words = 'it has no network: build.network of .deploy.yml is false';
+    assert.match(String(cause), words);
+    assert.match(String(error), words);
+    await world.push('v2', { deploy: 'build: { run: "exit 6", network: false }\n' });
+    assert.is((await world.deploy([], REQUIRED)).status, 1);
+    assert.is(String(world.events().at(-1)?.error).includes('network'), false);
+  }));
+
 sandbox.run();

@@ -14,6 +14,7 @@ import { buildLimitsOf, networkCeiling } from '@runner/common/config/sandbox';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import { listed } from '@runner/common/text/words';
+import { extractError } from '@runner/extract/extract';
 import { type Access, accessOf } from '../guard/access.ts';
 import { HostGuard } from '../guard/guard.ts';
 import { rulesOf, shortestList } from '../guard/sets.ts';
@@ -97,7 +98,10 @@ export function networkOf(op: Operation, request: NetworkRequest) {
         return await action();
       } catch (error) {
         if (!(error instanceof StepFailure) || error.blame === 'operator') throw error;
-        throw withRefusals(op, error, { refused: refusedHere(), place });
+        if (access.network !== false)
+          throw withRefusals(op, error, { refused: refusedHere(), place });
+        const where = ceiling.network === false ? ceiling.place : `${key} of ${DEPLOY_FILE}`;
+        throw withoutNetwork(op, error, where);
       }
     },
     /** Says what commands that are over reached if they were to learn that, and what they were refused. */
@@ -126,6 +130,13 @@ export async function withNetwork<T>(
 
 /** Where a rule would be added. */
 type PlaceOfRule = (rule: HostRule) => string;
+
+/** Says that there was no network, where the output complains of that: the host it names may be well. */
+function withoutNetwork({ log }: Operation, error: StepFailure, where: string): StepFailure {
+  if (extractError(error.output).class !== 'network') return error;
+  const words = `it has no network: ${where} is false`;
+  return withSeen(withOutput(error, log, words), words);
+}
 
 /** Names what a step was refused: first if its output does, too. */
 function withRefusals(
