@@ -35,8 +35,10 @@ export interface FailedDeploy {
   /** Of the commit. */
   subject: string | null;
   author: string | null;
-  /** The version that was deployed later, also if it was left again; null: the failure still matters. */
+  /** The version that was deployed later, also if it was left again; null: the failure may still matter. */
   over: string | null;
+  /** The branch could not be checked, and can be again. */
+  recovered: boolean;
 }
 
 /** What `runner why` prints. */
@@ -114,21 +116,23 @@ async function newestOf(context: Context, app: string): Promise<LogRecord | unde
   }
 }
 
-function failureOf(record: LogRecord, { instances }: AppSummary): FailedDeploy {
+function failureOf(record: LogRecord, shown: AppSummary): FailedDeploy {
   const [error = '', ...output] = textOf(record, 'error').split('\n');
   const timestamp = inUtc(textOf(record, 'timestamp'));
-  const [over = null] = deployedSince(instances, timestamp);
+  const [over = null] = deployedSince(shown.instances, timestamp);
+  const stage = textOf(record, 'stage') || null;
   return {
     deploy_id: textOf(record, 'deploy_id') || null,
     version: textOf(record, 'version'),
     commit: textOf(record, 'commit') || null,
     timestamp,
-    stage: textOf(record, 'stage') || null,
+    stage,
     error,
     cause: headAndTail(textOf(record, 'cause') || output.join('\n').trimEnd(), CAUSE_MAX),
     subject: textOf(record, 'subject') || null,
     author: textOf(record, 'author') || null,
     over,
+    recovered: stage === 'fetch' && !shown.check_failed && (shown.last_checked ?? '') > timestamp,
   };
 }
 

@@ -27,7 +27,7 @@ export function reasonsOf(app: AppState, shown: AppSummary): string[] {
     ...(watched?.verdict === 'bad' && deployedSince(instances, watched.at).length === 0
       ? [`${watched.version} was judged bad: ${watched.reason}`]
       : []),
-    ...(failures
+    ...(failures && failures.commit === (app.head ?? failures.commit)
       ? [
           `${failures.commit.slice(0, 12)} failed ${failures.count} of ${shown.max_deploy_retries} times`,
         ]

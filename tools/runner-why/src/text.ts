@@ -15,7 +15,7 @@ const CAUSE_LINES = 7;
 /** What `runner why` prints: about 20 lines. */
 export function explanationText(shown: AppExplanation, style: Style): string {
   const { app, state, next, reasons, failure, printed, since, runs, commands } = shown;
-  const isOver = failure !== null && failure.over !== null;
+  const isOver = failure !== null && (failure.over !== null || failure.recovered);
   const active = runs.map(({ instance, version, commit, since: at, running }) => {
     const is = running === null ? '' : running ? ', running' : ', not running';
     return `${instance}: ${version} (${commit.slice(0, 12)}) since ${utcText(at)}${is}`;
@@ -45,7 +45,8 @@ export function explanationText(shown: AppExplanation, style: Style): string {
 /** A failure that no longer matters. */
 function pastLine({ version, stage, over }: FailedDeploy): string {
   const at = stage === null ? '' : ` at ${stage}`;
-  return harmlessLine(`last failure: ${version}${at}, over: ${over} has been deployed since`);
+  const since = over === null ? 'it can be checked again' : `${over} has been deployed since`;
+  return harmlessLine(`last failure: ${version}${at}, over: ${since}`);
 }
 
 function failureRows(failure: FailedDeploy): [label: string, lines: string[]][] {

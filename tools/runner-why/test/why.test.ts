@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld } from '../../../tests/deploys/world.ts';
+import { deployFile, makeWorld, REPO } from '../../../tests/deploys/world.ts';
 
 const compiler = 'src/cart.ts:12:7 - error TS2339: Property total does not exist on type Cart.';
 
@@ -107,13 +107,27 @@ test('what the code host refuses comes with the command that changes it', async 
       assert.is(status, 1);
       assert.ok(stderr.includes(`has no branch 'nope'; run: ${edit} (branch_not_found)\n`), stderr);
     }
-    assert.is((await run('runner-fetch', ['shop'], { root })).status, 1);
+    assert.is((await run('runner-fetch', ['shop', '--deploy'], { root })).status, 1);
+    assert.match(String(world.events().at(-1)?.error), `has no branch 'nope'; run: ${edit}`);
     const { stdout } = await run('runner-why', ['shop', '--json'], { root });
     assert.equal(JSON.parse(stdout).commands, [edit, 'runner fetch shop']);
     const doctor = await run('runner-doctor', ['--json'], { root });
     const { findings } = JSON.parse(doctor.stdout) as { findings: Record<string, string>[] };
     const stale = findings.find(({ message }) => message?.includes("no branch 'nope'"));
     assert.is(stale?.fix, edit);
+    await run('runner-edit', ['shop', '--branch', 'main'], { root });
+    assert.is((await run('runner-fetch', ['shop', '--deploy'], { root })).status, 0);
+    await run('runner-edit', ['shop', '--repo', 'acme/gone'], { root });
+    assert.is((await run('runner-fetch', ['shop', '--deploy'], { root })).status, 1);
+    assert.match((await run('runner-why', ['shop'], { root })).stdout, /--repo <REPO>\n/);
+    await run('runner-edit', ['shop', '--repo', REPO], { root });
+    assert.is((await run('runner-fetch', ['shop', '--deploy'], { root })).status, 0);
+    const well = await run('runner-why', ['shop'], { root });
+    assert.match(well.stdout, /^shop: ok\n {2}runs:/);
+    assert.match(
+      well.stdout,
+      /\n {2}last failure: main at fetch, over: it can be checked again\n$/,
+    );
   } finally {
     await world.close();
   }

@@ -1,6 +1,7 @@
 /** What changed in the state of an app since it was last announced: each change once, and its end. */
 import { followedWords } from '@runner/common/apps/following';
 import type { Restarts } from '@runner/common/apps/instance-summary';
+import { editFor } from '@runner/common/apps/next';
 import type { AppState, CheckFailed } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { behindChanges } from './behind.ts';
@@ -32,7 +33,9 @@ function checkChanges(app: AppState, { check, deploys, notify }: Observed): Aler
   const cause = check && causeOfCheck(check);
   if (!cause || !deploys || known.includes(cause))
     return { changes: over, reported: { check: [...known] } };
-  const { message: error, commit } = check;
+  const { message, commit } = check;
+  const edit = editFor(app, check.error);
+  const error = edit ? `${message}; run: ${edit}` : message;
   const failure = { stage: 'fetch', error, ...(commit !== undefined && { commit }) };
   return {
     changes: [...over, { event_type: 'DeployFailure', ...failure }],
