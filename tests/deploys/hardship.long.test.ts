@@ -99,6 +99,21 @@ test('a first deploy that fails at its .deploy.yml reports only that', async ({ 
   assert.not.ok(existsSync(join(world.root, 'apps/shop/releases')));
 });
 
+test('without tar, the failure says so, and does not count', async ({ world }) => {
+  await world.push('v1');
+  const programs = temporaryFolder('programs');
+  for (const name of ['node', 'git', 'flock', 'sh', 'sync', 'cat'])
+    spawnSync('sh', ['-c', `ln -s "$(command -v ${name})" '${programs}'`]);
+  const line = `tool=$(command -v runner-deploy); PATH='${programs}'; exec "$tool" shop`;
+  const done = await shell(line, { root: world.root });
+  assert.is(done.status, 1);
+  assert.match(
+    done.stderr,
+    /\nexport: the commit cannot be exported: tar cannot be started: is it installed\?\n/,
+  );
+  assert.is(world.state().failures, null);
+});
+
 test('a root below a folder that was deleted meanwhile is refused, not made elsewhere', async ({
   world,
 }) => {

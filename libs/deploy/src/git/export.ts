@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { makeFolder, readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, systemCode, systemWords } from '@runner/common/foundation/failure';
 import { ended } from '../run/child.ts';
 import { gitEnvironment } from '../run/environment.ts';
 import { cutOff } from '../run/outside.ts';
@@ -29,14 +29,19 @@ export async function exportCommit(source: GitSource, commit: string, into: stri
     cwd: source.mirror,
     stdio: ['ignore', tar.stdin, 'pipe'],
   });
-  tar.stdin.on('error', () => {});
-  tar.stdin.destroy();
+  tar.stdin?.on('error', () => {});
+  tar.stdin?.destroy();
   let words = '';
   const listen = (chunk: Buffer) => {
     words = (words + chunk.toString('utf8')).slice(0, 4096);
   };
   archive.stderr?.on('data', listen);
   tar.stderr?.on('data', listen);
+  for (const [name, child] of Object.entries({ tar, git: archive })) {
+    child.once('error', (error) => {
+      words ||= `${name} cannot be started: ${systemCode(error) === 'ENOENT' ? 'is it installed?' : systemWords(error)}`;
+    });
+  }
   const statuses = await Promise.all([ended(archive), ended(tar)]);
   if (signal.aborted) throw new Failure('interrupted', 'interrupted');
   if (statuses.every((status) => status === 0)) return;
