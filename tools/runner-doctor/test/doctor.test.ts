@@ -31,6 +31,20 @@ test('a root that this user cannot create is a problem, with a root that they ca
   assert.equal([message, fix], [`you may not create ${root}`, 'export RUNNER_ROOT=~/runner']);
 });
 
+test('where nothing more can be opened, a check says that, and not that a program is missing', async () => {
+  const root = await registered();
+  const seen: string[] = [];
+  // How many files Node itself opens depends on its version.
+  for (const limit of [21, 22, 23, 24]) {
+    const line = `ulimit -n ${limit}; exec runner-doctor --offline`;
+    const { stdout, stderr } = await shell(line, { root });
+    assert.not.match(stderr, /this is a bug|setEncoding/);
+    assert.not.match(stdout, /is missing or does not run/);
+    seen.push(stdout);
+  }
+  assert.match(seen.join(''), /problem {2}programs {2}cannot start git: too many open files/);
+});
+
 test('a new registration is in order, and is not changed', async () => {
   const root = await registered();
   const before = tree(root, { modes: true });

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { orElse, orFail } from '../foundation/attempt.ts';
-import { Failure, systemCode } from '../foundation/failure.ts';
+import { Failure, systemCode, systemWords } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import { jsonObject } from '../text/json.ts';
 import { makeFolder, readTextIfThere } from './read.ts';
@@ -72,13 +72,11 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
       return undefined;
     }
     if (done.status !== 0) {
-      const missing = systemCode(done.error) === 'ENOENT';
-      throw new Failure(
-        'lock_unavailable',
-        missing
-          ? 'the command flock is missing: install util-linux'
-          : `cannot lock ${path}: flock ended with ${done.signal ?? done.status ?? systemCode(done.error)}`,
-      );
+      const { error, signal, status } = done;
+      if (systemCode(error) === 'ENOENT')
+        throw new Failure('lock_unavailable', 'the command flock is missing: install util-linux');
+      const why = error ? `cannot start: ${systemWords(error)}` : `ended with ${signal ?? status}`;
+      throw new Failure('lock_unavailable', `cannot lock ${path}: flock ${why}`);
     }
     describe(fd, holder);
   } catch (error) {

@@ -192,6 +192,7 @@ export function systemCode(error: unknown): string | undefined {
 
 const SYSTEM_WORDS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
+  EAGAIN: 'too many processes',
   EBUSY: 'it is in use',
   EDQUOT: 'the disk quota is used up',
   EEXIST: 'it exists already',

@@ -63,13 +63,13 @@ function output(args: readonly string[], input: string): Promise<string | undefi
   return new Promise((resolve, reject) => {
     const child = processes().spawn('ssh-keygen', args, { stdio: ['pipe', 'pipe', 'ignore'] });
     let text = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
       text += piece;
     });
     child.on('error', (error) => reject(systemCode(error) === 'ENOENT' ? missing() : error));
     child.on('close', (status) => resolve(status === 0 ? text : undefined));
     // EPIPE if it exits before it has read everything.
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
   });
 }

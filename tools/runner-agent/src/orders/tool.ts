@@ -20,7 +20,7 @@ export function runTool(
   });
   let text = '';
   let last: JsonObject = {};
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
     const lines = (text + piece).split('\n');
     // Bounded: real lines are far shorter.
     text = (lines.pop() ?? '').slice(-1_048_576);

@@ -2,7 +2,8 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
@@ -44,7 +45,13 @@ function end(group: number): void {
   setTimeout(() => running.has(group) && send('SIGKILL'), GRACE).unref();
 }
 
-/** Runs a program for up to TIMEOUT, then ends it and its children. Undefined if it is not installed. */
+/** Limits of this process or of the server, which say nothing about the program. */
+const LIMITS = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'];
+
+/**
+ * Runs a program for up to TIMEOUT, then ends it and its children. Undefined if it is not installed.
+ * Throws `not_ready` if nothing can be started now.
+ */
 export function runFor(
   io: Io,
   program: string,
@@ -54,7 +61,7 @@ export function runFor(
   const env = { ...io.env };
   for (const name of ['RUNNER_TOKEN', 'RUNNER_TELEGRAM_TOKEN', 'RUNNER_DISCORD_WEBHOOK'])
     delete env[name];
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       env: { ...env, LC_ALL: 'C' },
       detached: true,
@@ -62,7 +69,8 @@ export function runFor(
     });
     const texts = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
-      child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      // Undefined if there is no descriptor left.
+      child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
         if (texts[name].length < OUTPUT_MAX) texts[name] += chunk;
       });
     }
@@ -75,9 +83,11 @@ export function runFor(
       child.stdout.destroy();
       child.stderr.destroy();
     }, TIMEOUT);
-    child.once('error', () => {
+    child.once('error', (error) => {
       clearTimeout(timer);
-      resolve(undefined);
+      if (LIMITS.includes(systemCode(error) ?? ''))
+        reject(systemFailure(error, `start ${basename(program)}`, 'not_ready'));
+      else resolve(undefined);
     });
     child.once('close', (status) => {
       clearTimeout(timer);
