@@ -1,6 +1,7 @@
 /** A rehearsal leaves nothing behind, shows no password, and says why it is not possible. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseAddress } from '@runner/deploy/database/address';
 import { query } from '@runner/deploy/database/query';
 import { rehearseSchema } from '@runner/deploy/database/rehearse';
@@ -12,6 +13,11 @@ import * as assert from 'uvu/assert';
 const test = suite('rehearsals');
 const LEFT = 'runner_scratch_5f000000';
 const ADMIN = { postgres: 'postgres', mysql: 'mysql', sqlite: '' };
+const END = {
+  postgres: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${LEFT}'`,
+  mysql: `SELECT ID INTO @own FROM information_schema.PROCESSLIST WHERE DB = '${LEFT}'; KILL @own`,
+  sqlite: '',
+};
 const LIST = {
   postgres: "SELECT datname FROM pg_database WHERE datname LIKE 'runner%'",
   mysql: "SHOW DATABASES LIKE 'runner%'",
@@ -57,8 +63,18 @@ async function check(databases: TestDatabases): Promise<void> {
       ? `ALTER TABLE things OWNER TO app; ALTER TABLE things RENAME TO things;`
       : '';
   databases.sql('shop', owned);
+  const wait = kind === 'postgres' ? 'SELECT pg_sleep(3600)' : 'SELECT SLEEP(3600)';
+  const work = new AbortController();
+  const inUse = query(databaseAddress(databases.url(LEFT), '/'), wait, { signal: work.signal });
+  const ended = inUse.catch(() => 'ended');
+  await sleep(500);
   assert.is((await rehearse({})).verdict, 'additive');
   assert.not.ok(end().includes('7f3a'));
+  assert.is(left(), LEFT, 'a long rehearsal of another app still uses it');
+  work.abort();
+  assert.is(await ended, 'ended');
+  databases.sql(ADMIN[kind], END[kind]);
+  await rehearse({});
   assert.is(left(), '', 'what a killed process left is dropped');
 
   const failed = await rehearse({
@@ -145,7 +161,6 @@ test('SQLite: the copy is removed, and a missing file is a sentence', async () =
   assert.equal(missing.reasons, ['the rehearsal is not possible: there is no file shop.db']);
   writeFileSync(file, '');
   await query(address, 'CREATE TABLE things (id integer PRIMARY KEY)');
-  writeFileSync(join(temporary, `${LEFT}.sqlite-wal`), '');
   assert.is((await rehearseSchema({ address, temporary, run, signal })).verdict, 'additive');
   assert.equal(readdirSync(temporary), ['shop.db']);
 });

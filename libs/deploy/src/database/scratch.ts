@@ -1,6 +1,6 @@
 /** A scratch copy of a schema, on the same server: no rows but the notes of migration tools. */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
 import { type DatabaseAddress, otherDatabase } from './address.ts';
@@ -25,7 +25,7 @@ export const isBookkeeping = (table: string) => BOOKKEEPING.includes(table.repla
 export const BOOKKEEPING_LIST = `(${BOOKKEEPING.map((name) => `'${name}'`).join(', ')})`;
 
 /** The name has the time in seconds but its last 8 bits, which are random. */
-const NAME = /^runner_scratch_([\da-f]{6})[\da-f]{2}(?:\.sqlite)?$/;
+const NAME = /^runner_scratch_([\da-f]{6})[\da-f]{2}$/;
 /** A copy that is older was left by a process that was killed, in s. */
 const LEFT_AFTER = 3_600;
 /** Largest file of SQLite that is copied with its rows, in bytes. */
@@ -43,9 +43,12 @@ function freshName(): string {
   return `runner_scratch_${time}${randomBytes(1).toString('hex')}`;
 }
 
+/** Those that no session uses: a rehearsal may take longer. */
 const LISTS = {
-  postgres: "SELECT datname FROM pg_database WHERE datname LIKE 'runner\\_scratch\\_%'",
-  mysql: "SHOW DATABASES LIKE 'runner\\_scratch\\_%'",
+  postgres: `SELECT datname FROM pg_database d WHERE datname LIKE 'runner\\_scratch\\_%'
+    AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datname = d.datname)`,
+  mysql: `SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'runner\\_scratch\\_%'
+    AND SCHEMA_NAME NOT IN (SELECT DB FROM information_schema.PROCESSLIST WHERE DB IS NOT NULL)`,
 };
 const DROPS = {
   postgres: (name: string) =>
@@ -166,9 +169,6 @@ async function loadMysql(from: DatabaseAddress, to: DatabaseAddress, limits: Scr
 
 /** SQLite has no triggers for statements without rows: a small file is copied with its rows. */
 async function copyFile(from: DatabaseAddress, request: ScratchRequest) {
-  for (const name of readdirSync(request.temporary))
-    if (isLeft(name.replace(/-(wal|shm|journal)$/, '')))
-      rmSync(join(request.temporary, name), { force: true });
   const file = join(request.temporary, `${freshName()}.sqlite`);
   const address = otherDatabase(from, file);
   const drop = async () => {
