@@ -72,9 +72,9 @@ export async function contractIfDue(op: Deploy): Promise<void> {
 }
 
 /** Not of the deploy after which it runs, which is about another commit. */
-function recordContract(op: Operation & Pick<Deploy, 'commit'>, version: string): void {
-  const origin = { ...op, version, about: {} };
-  const instances = Object.keys(op.app.instances).slice(0, 1);
+function recordContract({ op, target }: MigrationContext): void {
+  const origin = { ...op, about: {} };
+  const instances = [target.instance.name];
   recordAnyway(op, eventsOf({ origin, kind: 'ContractRun', instances }, { deploy_id: null }));
 }
 
@@ -83,7 +83,9 @@ export async function runContract(op: Operation, due: DueContract): Promise<stri
   const { commit, version } = due.of;
   // A backup of its own, beside that of the migration.
   const own = { ...op, commit, version, deployId: `${op.deployId}-contract` };
-  const [name = ''] = Object.keys(op.app.instances);
+  const file = fileOfRelease(op.paths, op.app.app, due.of);
+  // As at its migration: the file's first one, which need not be the first that there was.
+  const { name = '' } = file?.instances.find((each) => op.app.instances[each.name]) ?? {};
   const target = keptTarget(own, name, due.of);
   const rules = target?.file.migrate;
   if (!target || !rules) throw new StepFailure('migrate', `${version} is not kept any more`);
@@ -117,7 +119,7 @@ function contract(
         migrating: null,
         ...(isDone ? { contracted: deploy_id } : { contract_failed: deploy_id }),
       }));
-      if (isDone) recordContract(op, version);
+      if (isDone) recordContract(context);
       if (!isDone)
         throw new StepFailure('migrate', `${title} ${describeExit(exit, rules.timeout)}`);
     });

@@ -8,10 +8,12 @@ import type { AppPaths } from '@runner/common/foundation/paths';
 
 /** The versions that a rollback could choose, in all instances, the oldest first. */
 export function keptVersions(paths: AppPaths, { instances }: AppState): Deployed[] {
-  return Object.values(instances)
+  const all = Object.values(instances)
     .flatMap(({ current, previous }) => [current ?? [], previous].flat())
     .filter(({ release }) => isThere(paths.release(release)))
     .sort((a, b) => orderOf(a) - orderOf(b));
+  // What several instances run is one version.
+  return all.filter(({ release }, at) => all.findIndex((each) => each.release === release) === at);
 }
 
 /** Paths of backups that nothing needs, and of what killed commands left; the newest stays until a version is kept. Under the app's lock. */

@@ -1,0 +1,41 @@
+/** The database of an app with several instances: its contract, and its way back. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import * as assert from 'uvu/assert';
+import { sqliteSuite, TOOL } from './sqlite-world.ts';
+
+const { test, run: runAll } = sqliteSuite('several instances');
+
+test('of several instances a contract runs once, and a plan says that it may follow', async ({
+  world,
+  database,
+}) => {
+  const { root } = world;
+  const launch = (version: string, more: string) => {
+    const web = `web: { env: { DATABASE_URL: "sqlite:${database}" } }`;
+    const migrate = `migrate: { run: sh migrate.sh, rehearse: false${more} }`;
+    const deploy = `instances: { ${web}, api: {} }\nkeep: 2\n${migrate}\n`;
+    const files = { 'migrate.sh': TOOL, 'migrations/000.sql': 'select 1;\n' };
+    return world.launch(version, { deploy, files });
+  };
+  const contract = `, contract: 'sqlite3 -bail "${database}" "alter table orders drop column note"'`;
+  // The instance that has no database is the older one.
+  await world.launch('v1', { deploy: 'instances: { api: {} }\nkeep: 2\n' });
+  await launch('v2', contract);
+  const config = join(root, 'config.yml');
+  const plain = readFileSync(config, 'utf8');
+  writeFileSync(config, `${plain}require_approval: { shop: { contract: 2, by: [root, ada] } }\n`);
+  const planned = await run('runner-plan', ['deploy', 'shop', '--json'], { root });
+  const { summary, needs } = JSON.parse(planned.stdout);
+  assert.equal([summary.contract, needs.count], [true, 2]);
+  writeFileSync(config, plain);
+  assert.match((await launch('v3', contract)).stderr, /ok +contract of v2: /);
+  const nothing = await run('runner-contract', ['shop'], { root });
+  assert.is(
+    nothing.stdout,
+    'Nothing to do for shop: the contract of v3 waits until v2 is not kept any more\n',
+  );
+});
+
+runAll();
