@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killApp } from '@runner/testing/app';
@@ -246,6 +246,14 @@ test('with traffic, and of a stopped app, version and database come back togethe
     const [{ deploy_id: id } = { deploy_id: '' }] = world.state().database_backups as {
       deploy_id: string;
     }[];
+    const releases = join(root, 'apps/shop/releases');
+    const [old = ''] = readdirSync(releases).sort();
+    const manner = join(releases, old, 'MANNER');
+    writeFileSync(manner, 'crashing');
+    const failed = await world.runner('rollback', 'shop', '--to', 'v1', '--database', id);
+    assert.match(failed.stdout, /v2 is active as before/, failed.stderr);
+    assert.equal([columns(), await version()], ['id', 'v2']);
+    writeFileSync(manner, 'good');
     const back = await world.runner('rollback', 'shop', '--to', 'v1', '--database', id);
     assert.is(back.status, 0, back.stderr);
     assert.equal([columns(), await version()], ['id,note', 'v1']);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
-import { sqliteSuite, TOOL } from './sqlite-world.ts';
+import { sql, sqliteSuite, TOOL } from './sqlite-world.ts';
 
 const { test, run: runAll } = sqliteSuite('several instances');
 
@@ -36,6 +36,33 @@ test('of several instances a contract runs once, and a plan says that it may fol
     nothing.stdout,
     'Nothing to do for shop: the contract of v3 waits until v2 is not kept any more\n',
   );
+});
+
+test('a rollback that fails puts the database back, which only one of the instances knows', async ({
+  world,
+  database,
+}) => {
+  const { root } = world;
+  const launch = (version: string, run: string, migration: string) => {
+    const env = `env: { DATABASE_URL: "sqlite:${database}" }`;
+    const deploy = `instances: { web: { ${env} }, worker: {} }
+start: { type: process, run: "${run}" }
+migrate: { run: sh migrate.sh, backup: auto, rehearse: false }
+`;
+    const files = { 'migrate.sh': TOOL, [`migrations/${version}.sql`]: migration };
+    return world.launch(version, { deploy, files });
+  };
+  const flag = join(root, 'broken');
+  await launch('v1', `test ! -e ${flag} && exec sleep 1000`, 'select 1;\n');
+  const done = await launch('v2', 'exec sleep 1000', 'alter table orders drop column note;\n');
+  const [, id = ''] = /\[([0-9a-f]{8})\]/.exec(done.stdout) ?? [];
+  const columns = () => sql(database, "select group_concat(name) from pragma_table_info('orders')");
+  const before = columns();
+  writeFileSync(flag, '');
+  const failed = await run('runner-rollback', ['shop', '--to', 'v1', '--database', id], { root });
+  assert.is(failed.status, 1, failed.stdout + failed.stderr);
+  assert.match(failed.stdout, /v2 is active as before/);
+  assert.is(columns(), before);
 });
 
 runAll();

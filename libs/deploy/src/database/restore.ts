@@ -6,7 +6,7 @@ import { nextOrder } from '@runner/common/apps/order';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { isThere } from '@runner/common/files/read';
-import { onFailure } from '@runner/common/foundation/attempt';
+import { onFailure, unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
@@ -14,13 +14,7 @@ import type { Target } from '../instances/drivers/driver.ts';
 import { stopAllOf } from '../instances/stop.ts';
 import { keptTarget } from '../instances/target.ts';
 import { changeOwnState, noteRestore } from '../journal/journal.ts';
-import {
-  type Journal,
-  type Operation,
-  say,
-  uninterrupted,
-  type Version,
-} from '../journal/operation.ts';
+import { type Journal, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
 import { runStep, StepFailure, shellStep } from '../run/step.ts';
@@ -50,13 +44,13 @@ export function requireBackup(paths: Paths, app: AppState, id: string): Database
 }
 
 /** The steps before the version is started. What the database was until now is backed up first. */
-export function restoreSteps(op: Operation, target: Target, to: Version, id: string): Step[] {
+export function restoreSteps(op: Operation, targets: readonly Target[], id: string): Step[] {
   const backup = requireBackup(op.paths, op.app, id);
   // Before anything is stopped.
   const look: Step = {
     stage: 'migrate',
     isBrief: true,
-    run: async () => void placeOf(target, backup),
+    run: async () => void placeOf(targets, backup),
   };
   const stops = Object.entries(op.app.instances).flatMap(([name, { current }]): Step[] => {
     const running = current && keptTarget(uninterrupted(op), name, current);
@@ -64,16 +58,15 @@ export function restoreSteps(op: Operation, target: Target, to: Version, id: str
     const run = () => stopAllOf(uninterrupted(op), name, running);
     return [{ stage: 'switch', title: `stop ${name}`, instance: name, isTouched: true, run }];
   });
-  return [look, ...stops, { stage: 'migrate', run: () => restore(op, target, to, backup) }];
+  return [look, ...stops, { stage: 'migrate', run: () => restore(op, targets, backup) }];
 }
 
 async function restore(
   op: Operation,
-  target: Target,
-  to: Version,
+  targets: readonly Target[],
   backup: DatabaseBackup,
 ): Promise<void> {
-  await onDatabase(op, target, backup, async (source) => {
+  await onDatabase(op, targets, backup, async (source, target) => {
     refuseInUse(op, op.app.app, backup.database);
     // A file that was lost is made again, where the app may make one.
     if (isUnmade(source.address)) {
@@ -94,7 +87,7 @@ async function restore(
     const before = await stateOf(source);
     noteRestore(op, backup.deploy_id);
     try {
-      await replace(op, source, { to, backup });
+      await replace(op, source, { to: target, backup });
     } catch (error) {
       const isUntouched = before !== undefined && (await stateOf(source)) === before;
       if (error instanceof StepFailure && isUntouched) {
@@ -118,31 +111,32 @@ async function stateOf({ address }: BackupSource): Promise<string | undefined> {
 export async function undoRestore(
   op: Operation,
   { deploy_id }: Journal,
-  to: Version,
-  target: Target,
+  targets: readonly Target[],
 ) {
   const backup = requireBackup(op.paths, requireApp(op.paths, op.app.app), deploy_id);
-  await onDatabase(op, target, backup, (source) => replace(op, source, { to, backup }));
+  await onDatabase(op, targets, backup, (source, to) => replace(op, source, { to, backup }));
 }
 
-/** Where a backup belongs. Throws a StepFailure if the variable leads elsewhere now. */
-function placeOf(target: Target, { variable, database }: DatabaseBackup) {
-  const address = addressOf(target, variable);
-  if (address.aliases.includes(database)) return address;
+/** Where a backup belongs, and the first instance that says so. Throws a StepFailure if none does. */
+function placeOf(targets: readonly Target[], { variable, database }: DatabaseBackup) {
+  for (const target of targets) {
+    const address = unlessFailure(() => addressOf(target, variable), undefined);
+    if (address?.aliases.includes(database)) return { target, address };
+  }
   throw refused(`${variable} leads to another database now`);
 }
 
 /** Throws a StepFailure. */
 async function onDatabase(
   op: Operation,
-  target: Target,
+  targets: readonly Target[],
   backup: DatabaseBackup,
-  body: (source: BackupSource) => Promise<void>,
+  body: (source: BackupSource, target: Target) => Promise<void>,
 ): Promise<void> {
   const { variable } = backup;
-  const address = placeOf(target, backup);
+  const { target, address } = placeOf(targets, backup);
   const source = { address, variable, timeout: PATIENCE };
-  await underDatabaseLock(op, address, PATIENCE, (lock) => body({ ...source, lock }));
+  await underDatabaseLock(op, address, PATIENCE, (lock) => body({ ...source, lock }, target));
 }
 
 const notRestored = ({ redact }: Operation) =>
@@ -154,7 +148,7 @@ const notRestored = ({ redact }: Operation) =>
 async function replace(
   op: Operation,
   source: BackupSource,
-  { to: { version, commit }, backup }: { readonly to: Version; readonly backup: DatabaseBackup },
+  { to: { version, commit }, backup }: { readonly to: Target; readonly backup: DatabaseBackup },
 ): Promise<void> {
   const { deploy_id: id, database } = backup;
   const at = op.io.now().toISOString();

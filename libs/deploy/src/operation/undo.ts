@@ -145,11 +145,9 @@ async function databaseBack(
   journal: Journal,
   touched: readonly Touched[],
 ): Promise<string | undefined> {
-  const [first] = touched;
-  const target = first?.to && keptTarget(op, first.name, first.to);
-  if (!target || !first?.to) return undefined;
-  const { to } = first;
-  const failure = await failureOf('migrate', () => undoRestore(op, journal, to, target));
+  const targets = touched.flatMap(({ name, to }) => (to && keptTarget(op, name, to)) ?? []);
+  if (targets.length === 0) return undefined;
+  const failure = await failureOf('migrate', () => undoRestore(op, journal, targets));
   return failure && op.redact(failure.message);
 }
 

@@ -123,10 +123,9 @@ export async function rollBack(
   const { database } = choice;
   function* steps() {
     const targets = targetsOf(op, moves);
-    const [target] = targets;
     yield* givingWay(op);
-    if (target && database !== undefined) {
-      const [look, ...others] = restoreSteps(op, target, to, database);
+    if (database !== undefined) {
+      const [look, ...others] = restoreSteps(op, targets, database);
       yield* look ? [look] : [];
       yield* endingJobs(op);
       yield* others;
