@@ -65,4 +65,45 @@ migrate: { run: sh migrate.sh, backup: auto, rehearse: false }
   assert.is(columns(), before);
 });
 
+test('a rollback with the database starts again what stays at its version and works with it', async ({
+  world,
+  database,
+}) => {
+  const { root } = world;
+  const launch = async (version: string, migration: string, names: string[], only = names) => {
+    const env = `env: { DATABASE_URL: "sqlite:${database}" }`;
+    const deploy = `instances: { ${names.map((name) => `${name}: { ${env} }`).join(', ')} }
+start: { type: process, run: exec sleep 1000 }
+migrate: { run: sh migrate.sh, backup: auto, rehearse: false }
+`;
+    const files = { 'migrate.sh': TOOL, [`migrations/${version}.sql`]: migration };
+    await world.push(version, { deploy, files });
+    return world.deploy(only === names ? [] : ['--instance', ...only]);
+  };
+  const names = ['web', 'worker'];
+  await launch('v1', 'select 1;\n', names);
+  const breaking = 'alter table orders drop column note;\n';
+  const done = await launch('v2', breaking, names, ['web']);
+  await launch('v3', 'select 1;\n', [...names, 'mail'], ['mail']);
+  const [, id = ''] = /\[([0-9a-f]{8})\]/.exec(done.stdout) ?? [];
+  const back = await run('runner-rollback', ['shop', '--to', 'v1', '--database', id], { root });
+  assert.is(back.status, 0, back.stderr);
+  const stopped = /mail is stopped, and stays so: v3 needs the migration of v2, which a restore /;
+  assert.match(back.stderr, stopped);
+  assert.match(back.stderr, /worker is not broken: it stays at v1/);
+  const status = await run('runner-status', ['shop', '--json'], { root });
+  const { instances } = JSON.parse(status.stdout);
+  type Seen = { instance: string; current: { version: string }; running: boolean };
+  const seen = instances.map(({ instance, current, running }: Seen) => [
+    instance,
+    current.version,
+    running,
+  ]);
+  assert.equal(seen, [
+    ['web', 'v1', true],
+    ['worker', 'v1', true],
+    ['mail', 'v3', false],
+  ]);
+});
+
 runAll();
