@@ -6,7 +6,8 @@ export const exec = command({
   about: 'Run a command in the active release of an app',
   details:
     "Runs in the release's folder, with the environment, secrets and sandbox of the instance. Terminal,\n" +
-    "signals and standard input pass through; the exit status is the command's. Output is not redacted.",
+    "signals and standard input pass through; the exit status is the command's. Output is not redacted.\n" +
+    'With start.type process, a stop, restart or deploy of the instance ends the command, too.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
     command: { required: true, many: true, about: 'The command and its arguments, after --' },
