@@ -29,7 +29,7 @@ import { syncFolder } from './write.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 /** Of Linux; Node does not name it. Opens what this user may not read, too. */
-const O_PATH = 0o10_000_000;
+export const O_PATH = 0o10_000_000;
 
 /** Folders below each other that are entered: each holds a descriptor. */
 export const DEPTH_MAX = 200;

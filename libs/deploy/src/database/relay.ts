@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import { closeSync, openSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { O_PATH } from '@runner/common/files/tree';
 import { orElse } from '@runner/common/foundation/attempt';
-import { O_PATH } from '../instances/dial.ts';
 import { databaseFolders, hiddenFolders, isWithin } from '../sandbox/hidden.ts';
 import { type DatabaseAddress, serverOf } from './address.ts';
 

@@ -2,15 +2,13 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { O_PATH } from '@runner/common/files/tree';
 import { orElse } from '@runner/common/foundation/attempt';
 import { systemCode } from '@runner/common/foundation/failure';
 
 /** Pauses between two tries, in milliseconds: the first, which doubles, and the longest. */
 const PAUSE = 5;
 const PAUSE_MAX = 100;
-
-/** Of Linux; Node does not name it. */
-export const O_PATH = 0o10_000_000;
 
 /** The socket itself, not what its name leads to a moment later; undefined if it is not one. */
 export function socketAt(path: string): number | undefined {

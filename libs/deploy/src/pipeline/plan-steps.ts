@@ -17,11 +17,7 @@ interface PlannedOn {
 }
 
 /** In the order they run. */
-export function stepsOf(
-  file: DeployFile,
-  version: string,
-  { warm, canary }: PlannedOn = { warm: undefined, canary: undefined },
-): string[] {
+export function stepsOf(file: DeployFile, version: string, { warm, canary }: PlannedOn): string[] {
   const { hooks, build, instances } = file;
   const beside = instances.filter(startsBeside);
   const others = instances.filter((instance) => !startsBeside(instance));

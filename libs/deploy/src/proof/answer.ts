@@ -2,12 +2,11 @@
 import { closeSync, constants, openSync, realpathSync } from 'node:fs';
 import type { RequestOptions } from 'node:http';
 import { basename, dirname, resolve } from 'node:path';
+import { O_PATH } from '@runner/common/files/tree';
 import { orElse } from '@runner/common/foundation/attempt';
 import { holds, portsHeldBy, tableOf } from '../run/listeners.ts';
 
 const { O_DIRECTORY } = constants;
-/** Of Linux; Node does not name it. */
-const O_PATH = 0o10_000_000;
 
 /** A port of this machine, or the path of a socket. */
 export type Listening = { readonly port: number } | { readonly socket: string };

@@ -70,7 +70,7 @@ export async function lookUntil(
   { io, signal }: Operation,
   sources: readonly WatchSource[],
   time: number,
-  around: () => Promise<boolean> = async () => true,
+  around: () => Promise<boolean>,
 ): Promise<Judgement | undefined> {
   const until = io.elapsed() + time;
   const due = new Map<WatchSource, number>();
