@@ -59,6 +59,13 @@ test('what was not rehearsed is not known, and what the tool has not run changes
   const refused = await rollback(world, '--to', 'v1');
   assert.is(refused.status, 1);
   assert.match(refused.stderr, /runner rollback shop --accept-schema v1 \(schema_changed\)/);
+  await ship({ world, database, version: 'v4', migrations, more });
+  const further = await rollback(world, '--to', 'v1', '--instance', 'default');
+  const options =
+    / rollback shop (--accept-schema v1 --to v1 --instance default) \(schema_changed\)/;
+  assert.match(further.stderr, options);
+  const [, said = ''] = options.exec(further.stderr) ?? [];
+  assert.is((await rollback(world, ...said.split(' '))).status, 0);
 });
 
 test('a command that does not use the variable is found in its rehearsal', async ({

@@ -1,11 +1,14 @@
 /** A rollback over migrations: the database is not rolled back, so the version must work with it. */
 import { migrationsOn } from '@runner/common/apps/migrations-on';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
+import { word } from '@runner/common/text/shell';
 import { requireBackup } from '../database/restore.ts';
 import { refuseInUse } from '../database/sharing.ts';
 import type { KeptMove } from '../journal/after-rollback.ts';
 import { type Operation, say } from '../journal/operation.ts';
 import { type MetSchema, metBy } from './met.ts';
+import { planRollback, type RollbackTarget } from './plan.ts';
 
 /** What an operator says to a version that may not work with the database. */
 export interface SchemaChoice {
@@ -21,15 +24,35 @@ export interface SchemaChoice {
 export function refuseSchema(
   op: Operation,
   moves: readonly KeptMove[],
-  choice: SchemaChoice,
+  choice: SchemaChoice & RollbackTarget,
 ): void {
   for (const met of metSchemas(op, moves, choice)) {
     const { verdict, words, refusal } = met;
     const isOpen = met.open || met.isAccepted;
     const isTried = verdict === 'unknown' && (op.trigger === 'watch' || choice.confirm?.(words));
-    if (!isOpen && !isTried) throw new Failure('schema_changed', refusal);
+    if (!isOpen && !isTried)
+      throw new Failure('schema_changed', `${refusal}${repeated(op, moves, choice)}`);
     say(op, words);
   }
+}
+
+/** The options that the command has to have again, to do what was refused. */
+function repeated(
+  { paths, app }: Operation,
+  moves: readonly KeptMove[],
+  { to, instance, database }: SchemaChoice & RollbackTarget,
+): string {
+  const plain = unlessFailure(
+    () => planRollback(paths, app, { to: undefined, instance }),
+    undefined,
+  );
+  const isPlain = moves.every(({ instance: name, to: { release } }) =>
+    plain?.moves.some((each) => each.instance === name && each.to.release === release),
+  );
+  const options = { to: isPlain ? undefined : to, instance, database };
+  return Object.entries(options)
+    .map(([name, value]) => (value === undefined ? '' : ` --${name} ${word(value)}`))
+    .join('');
 }
 
 /**
