@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasBroker, whenBroker } from '@runner/testing/broker';
+import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -46,6 +47,9 @@ withBroker(
     for (const count of [1, 10, 100, 1_000])
       assert.match(agent.stderr(), ` not an order, ${count} so far (order_invalid)\n`);
     assert.ok(agent.stderr().split('\n').length < 20, 'once a minute, not once for each');
+    process.kill(agent.pid, 'SIGINT');
+    const { stdout: help } = await run('runner-agent', ['run', '--help']);
+    assert.equal([(await agent.done).status, help.match(/130/)], [0, null]);
   },
 );
 

@@ -21,10 +21,7 @@ export const run = command({
   details:
     'Connects to the broker in agent.yml. Stopping the agent does not stop a running deploy: the next agent\n' +
     'reads its outcome from the log. runner-agent.service runs this command.',
-  exits: [
-    [75, 'The agent is already running'],
-    [130, 'Interrupted'],
-  ],
+  exits: [[75, 'The agent is already running']],
   plain: true,
   async run({ io, paths, note }) {
     const agent = await openAgent(io, paths);
