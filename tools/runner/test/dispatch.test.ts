@@ -40,6 +40,15 @@ everywhere('arguments arrive as they were given', (stage) => {
   assert.equal(stage.run(['x', '']), done('x of own[]'));
 });
 
+everywhere('a command is the program of its name, also behind a link and for its help', (stage) => {
+  stage.command(stage.own, 'why');
+  stage.command(stage.own, 'debug');
+  const link = join(stage.root, 'link');
+  symlinkSync(join(stage.own, 'runner'), link);
+  assert.equal(stage.run([link, 'why', 'shop'], { program: '/bin/sh' }), done('why of own[shop]'));
+  assert.equal(stage.run(['help', 'why']), done('why of own[--help]'));
+});
+
 everywhere('stdin is left to the command', (stage) => {
   stage.command(stage.own, 'x', 'cat');
   assert.equal(stage.run(['x'], { input: 'one\ntwo' }), done('one\ntwo'));
