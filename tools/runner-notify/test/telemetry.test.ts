@@ -47,6 +47,20 @@ test('what was recorded while the section was removed is not sent once it is the
   await world.close();
 });
 
+test('what waits for several services is dropped one by one, by ids of its own', async () => {
+  const { root, close } = await makeTelemetryWorld();
+  await close();
+  await emit(root, ended(1));
+  await flush(root);
+  const queue = (...args: string[]) => run('runner-notify', ['queue', ...args, '--json'], { root });
+  const ids = ((await queue('list')).stdout.match(/"id":"[^"]+"/g) ?? []).map((id) =>
+    id.slice(6, -1),
+  );
+  assert.equal([ids.length, new Set(ids).size], [3, 3]);
+  assert.is((await queue('drop', ...ids)).status, 0);
+  assert.not.match((await queue('list')).stdout, '"id"');
+});
+
 test('a restored server does not send again what the old one has sent', async () => {
   const { root, collector, close } = await makeTelemetryWorld();
   const at = Date.now() / 1_000 - 500;

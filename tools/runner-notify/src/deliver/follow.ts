@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs';
 import { type LogOffset, LogReader } from '@runner/common/audit/log-piece';
 import { textOf } from '@runner/common/audit/record';
-import type { TelemetryName } from '@runner/common/config/telemetry-schema';
+import { TELEMETRY_NAMES, type TelemetryName } from '@runner/common/config/telemetry-schema';
 import { makeFolder, readTextIfThere, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -61,7 +61,7 @@ export async function follow(opened: OpenChannels, names: readonly TelemetryName
       const event = storedEvent((await clean(record)).fields, redact);
       const place = textOf(event, PLACE) || null;
       for (const name of wanted) {
-        const entry = entryName(last, 0, name);
+        const entry = entryName(last, TELEMETRY_NAMES.indexOf(name) / 65_536, name);
         const known = spool.has(entry) || spool.has(entry, 'dead');
         if (!known) spool.save(entry, newEntry(name, event, new Date(clock.now()), place));
       }
