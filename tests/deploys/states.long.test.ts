@@ -72,6 +72,9 @@ esac`,
   assert.equal(doctor, ['shop is not running: eu, us']);
   const offline = await run('runner-list', ['--offline', '--json'], { root: world.root, env });
   assert.is(JSON.parse(offline.stdout).apps[0].state, 'ok');
+  const stop = await run('runner-stop', ['shop', '--instance', 'eu'], { root: world.root, env });
+  assert.is(stop.status, 0, stop.stderr);
+  assert.equal((await said(world, env)).doctor, ['shop is not running: us']);
 });
 
 test('a supervisor that does not answer within 2 s is not waited for', async ({ world }) => {

@@ -68,7 +68,7 @@ function stateOf(of: AppState, summary: AppSummary): Findings {
     return problem(`${app} is broken: ${names.join(', ')} could not be started again`, command);
   }
   if (state === 'down') {
-    const names = instances.filter(({ running }) => running === false);
+    const names = instances.filter(({ running, stopped }) => running === false && !stopped);
     const list = names.map(({ instance }) => instance).join(', ');
     return problem(`${app} is not running: ${list}`, command);
   }
