@@ -28,6 +28,11 @@ for (const [command, ...args] of [
     assert.not.ok(existsSync(root) || existsSync(page));
   });
 
+test('the name of a root that does not exist reaches the terminal escaped', async () => {
+  const { stdout } = await run('runner-list', [], { root: `${root}\u001b[31m` });
+  assert.is(stdout.split(' does')[0], `No apps yet: ${root}\\x1b[31m`);
+});
+
 test('start --boot names a root that does not exist, and fails no boot', async () => {
   const { status, stderr } = await run('runner-start', ['--boot'], { root });
   assert.equal([status, stderr], [0, `runner start: the root ${root} does not exist\n`]);

@@ -45,7 +45,7 @@ export const list = command({
     if (apps.length + unreadable.length === 0) {
       const none = isThere(paths.root)
         ? 'No apps yet'
-        : `No apps yet: ${paths.root} does not exist`;
+        : `No apps yet: ${harmlessLine(paths.root)} does not exist`;
       return `${none}. Register one with: runner add <owner/name>\n`;
     }
     const hasAddress = apps.some(({ instances }) => instances.some(({ url }) => url !== null));
