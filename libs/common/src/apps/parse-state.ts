@@ -189,6 +189,19 @@ function checkVersion(version: unknown, bad: (why: string) => Failure): void {
   const good = hasShape(version, DEPLOYED);
   // A release is the name of a folder; a path could lead anywhere.
   if (!good || !RELEASE.test(version.release as string)) throw bad('has a malformed instance');
+  if (!isBrought(version.changes)) delete version.changes;
+}
+
+/** What a version brought is only shown. */
+function isBrought(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { count, subjects, authors, network_added = [], young_packages = [] } = value;
+  const { compare = '', new_install_scripts = [] } = value;
+  return (
+    (count === null || Number.isSafeInteger(count)) &&
+    typeof compare === 'string' &&
+    [subjects, authors, network_added, young_packages, new_install_scripts].every(isTexts)
+  );
 }
 
 function checkSection(value: unknown, shape: RequiredFields, bad: (why: string) => Failure): void {

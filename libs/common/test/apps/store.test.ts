@@ -215,6 +215,21 @@ test('a counter that is not a number is refused, not read as zero', () => {
   );
 });
 
+test('what a version brought is left out if it is damaged', () => {
+  const paths = freshRoot();
+  const good = { count: 1, subjects: ['one'], authors: ['ada'], young_packages: ['a@1'] };
+  const readBack = (changes: unknown) => {
+    const instances = { default: { current: { ...VERSION, changes }, previous: [] } };
+    plant(paths.state('shop'), JSON.stringify({ ...app('shop'), instances }));
+    return requireApp(paths, 'shop').instances.default?.current?.changes;
+  };
+  assert.equal(readBack(good), good);
+  assert.equal(readBack({ ...good, count: null }), { ...good, count: null });
+  const bad = [7, 'x', [], {}, { ...good, count: 'two' }, { ...good, subjects: null }];
+  for (const changes of [...bad, { ...good, authors: [{}] }, { ...good, young_packages: 5 }])
+    assert.is(readBack(changes), undefined, JSON.stringify(changes));
+});
+
 test('a rewrite keeps unknown fields with any JSON value', () => {
   const paths = freshRoot();
   createApp(paths, app('blog'));
