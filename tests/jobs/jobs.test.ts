@@ -55,6 +55,25 @@ test('a job may have a name that every object of JavaScript has', async ({ world
   assert.equal([done.status, done.stderr.includes('hello')], [0, true], done.stderr);
 });
 
+test('a book of jobs of another shape is damaged, not a bug', async ({ world }) => {
+  await world.ship('v1', 'jobs: { tick: { run: "true", every: 24h } }\n');
+  const path = join(world.root, 'apps/shop/jobs.json');
+  const book = JSON.parse(readFileSync(path, 'utf8'));
+  for (const damage of [
+    { rules: {} },
+    { next: 7 },
+    { run: {} },
+    { paused: 'x' },
+    { runs: [null] },
+  ]) {
+    const jobs = { tick: { ...book.jobs.tick, ...damage } };
+    writeFileSync(path, JSON.stringify({ ...book, jobs }));
+    const { status, stderr } = await world.jobs(['shop']);
+    assert.equal([status, /\(state_malformed\)\n$/.test(stderr)], [1, true], stderr);
+    assert.is((await run('runner-status', ['shop'], { root: world.root })).status, 0);
+  }
+});
+
 async function quiet(ended: ReturnType<JobWorld['look']>) {
   const { status, stdout, stderr } = await ended;
   return [status, stdout, stderr];

@@ -8,6 +8,7 @@ import type { Paths } from '../foundation/paths.ts';
 import { isObject, jsonObject } from '../text/json.ts';
 import type { Deployed } from './deployed.ts';
 import { isStopped } from './operator.ts';
+import { hasShape, isSection } from './parse-state.ts';
 import type { AppState } from './state.ts';
 
 /** Bytes. */
@@ -86,15 +87,28 @@ export function readJobBook(paths: Paths, app: string): JobBook | undefined {
   const text = readTextIfThere(path, BOOK_MAX);
   if (text === undefined) return undefined;
   const book = jsonObject(text);
-  const isWhole = (entry: unknown) =>
-    isObject(entry) && isObject(entry.rules) && Array.isArray(entry.runs) && 'run' in entry;
   if (
     typeof book?.of === 'string' &&
     isObject(book.jobs) &&
-    Object.values(book.jobs).every(isWhole)
+    Object.values(book.jobs).every(isEntry)
   )
     return book as unknown as JobBook;
   throw new Failure('state_malformed', `the file ${path} is damaged: runner did not write it so`);
+}
+
+function isEntry(entry: unknown): boolean {
+  if (!hasShape(entry, ['instance', 'settled', 'next?', 'waiting?'])) return false;
+  const { rules, run, paused, trouble, runs } = entry;
+  return (
+    hasShape(rules, ['when']) &&
+    isObject(rules.schedule) &&
+    'run' in entry &&
+    isSection(run, ['id', 'due?', 'at']) &&
+    isSection(paused, ['since', 'by']) &&
+    isSection(trouble, ['since', 'kind', 'count']) &&
+    Array.isArray(runs) &&
+    runs.every((each) => hasShape(each, ['id', 'due?', 'at', 'outcome']))
+  );
 }
 
 /** All entries, by name; none if they cannot be read: that must not stop a way back, or a removal. */

@@ -41,7 +41,8 @@ const SECTIONS: Readonly<Record<string, RequiredFields>> = {
 };
 const BROKEN: RequiredFields = ['since', 'reason'];
 
-function hasShape(value: unknown, shape: RequiredFields): value is StateFields {
+/** Whether a value is an object with these fields. */
+export function hasShape(value: unknown, shape: RequiredFields): value is StateFields {
   const isGood = (field: unknown, name: string) =>
     NUMBERS.includes(name)
       ? Number.isSafeInteger(field)
@@ -208,5 +209,6 @@ function checkSection(value: unknown, shape: RequiredFields, bad: (why: string) 
   if (!isSection(value, shape)) throw bad('has a malformed section');
 }
 
-const isSection = (value: unknown, shape: RequiredFields = []) =>
+/** Whether a section has these fields, if it is there. */
+export const isSection = (value: unknown, shape: RequiredFields = []) =>
   value === undefined || value === null || hasShape(value, shape);
