@@ -112,6 +112,17 @@ test('a code host that hangs does not delay the deploys of apps of another one',
   assert.match(stdout, /^shop: deployed v1\n(a\d: network error: .*\n){5}$/);
 });
 
+test('a code host that needs more than a minute to pack a large repository is waited for', async ({
+  world,
+}) => {
+  await world.push('v1');
+  // The list of refs comes at once.
+  world.git.fail({ slow: 0 }, 1, 'git-upload-pack');
+  world.git.fail({ slow: 63_000 }, 1, 'git-upload-pack');
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+});
+
 test('max_deploy_retries of config.yml decides how often, and a deploy by hand ignores the block', async ({
   world,
 }) => {

@@ -35,8 +35,9 @@ const SAFE = [
   ['protocol.file.allow', 'never'],
   ['http.followRedirects', 'initial'],
   ['http.sslVerify', 'true'],
+  // A host may be silent for minutes while it packs a large repository.
   ['http.lowSpeedLimit', '1000'],
-  ['http.lowSpeedTime', '60'],
+  ['http.lowSpeedTime', '300'],
   ['transfer.credentialsInUrl', 'die'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],

@@ -10,7 +10,7 @@ import { removeStaleLocks } from './mirror-upkeep.ts';
 import type { GitResult, GitSource } from './source.ts';
 import { highest, isShowable, orderOf, type Ref, tagsOf } from './tags.ts';
 
-/** A first fetch may be large; below 1 kB/s for a minute git gives up anyway. In milliseconds. */
+/** A first fetch may be large; below 1 kB/s for five minutes git gives up anyway. In milliseconds. */
 const FETCH_TIMEOUT = 1_800_000;
 /** For listing refs, in milliseconds; git itself has no time limit. */
 const LIST_TIMEOUT = 60_000;
