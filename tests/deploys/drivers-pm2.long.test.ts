@@ -1,3 +1,4 @@
+import { renameSync, symlinkSync } from 'node:fs';
 import { IS_WHOLE } from '@runner/testing/extent';
 import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
@@ -79,6 +80,25 @@ test('pm2 forgets what the next ecosystem file no longer names', async () => {
   const names = (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
   assert.equal(names, ['web']);
   assert.is(statusOf(root, deployFile, env()), 'running');
+  await kill();
+  await world.close();
+});
+
+test('what pm2 runs is still the app after the root was moved, and by a link to it', async () => {
+  const { env, kill } = await startPm2();
+  const world = await makeWorld();
+  const deploy = `instances: { default: { env: { PORT: "${world.port}" } } }\nstart: { type: pm2, run: server.js }\n`;
+  await world.push('v1', { deploy });
+  assert.is((await world.deploy([], env())).status, 0);
+  const root = `${world.root}-moved`;
+  renameSync(world.root, root);
+  const moved = await run('runner-restart', ['shop'], { root, env: env() });
+  assert.is(moved.status, 0, moved.stdout);
+  symlinkSync(root, world.root);
+  const linked = await run('runner-stop', ['shop'], { root: world.root, env: env() });
+  assert.is(linked.status, 0, linked.stdout);
+  const { stdout } = await execute('pm2', ['jlist'], { env: { ...process.env, ...env() } });
+  assert.equal(JSON.parse(stdout), []);
   await kill();
   await world.close();
 });

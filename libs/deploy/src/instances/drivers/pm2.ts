@@ -4,8 +4,8 @@
  * short gap.
  */
 
-import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StartOf } from '@runner/common/deploy-file/start';
 import { orElse } from '@runner/common/foundation/attempt';
@@ -95,9 +95,12 @@ function listedIn(stdout: string): Listed[] | undefined {
   return orElse(() => JSON.parse(line ?? '') as Listed[], undefined);
 }
 
-/** Whether a process is of the instance, of its slot, and of this root. */
-function isOwn({ pm2_env: own }: Listed, { slot, paths }: Asked): boolean {
-  return own.RUNNER_SHARED === paths.shared && own.RUNNER_SLOT === slot;
+/** Whether a process is of the instance, of its slot, and of this root, which may have been moved since, or have a link. */
+function isOwn({ pm2_env: own }: Listed, { app, instance, slot, paths }: Asked): boolean {
+  const isNamed = own.RUNNER_APP === app && own.RUNNER_INSTANCE === instance.name;
+  if (!isNamed || own.RUNNER_SLOT !== slot) return false;
+  const placeOf = (shared = '') => orElse(() => realpathSync(dirname(shared)), undefined);
+  return (placeOf(own.RUNNER_SHARED) ?? placeOf(paths.shared)) === placeOf(paths.shared);
 }
 
 /** The processes of the instance; undefined if pm2 does not answer. */
