@@ -21,6 +21,8 @@ const UNIT_FOLDERS = ['/etc/systemd/system', '/etc/systemd/user'];
 const UNIT_LIST = '/etc/runner/units';
 /** The list, keys that may sign, grants of agents, and what `runner setup` made for each app. */
 const SETTINGS = ['/etc/runner', '/etc/runner/grants', '/etc/runner/setup'];
+/** Which units the package has enabled on that server. */
+const OF_INSTALLATION = 'enabled';
 
 /** Gets what a backup cannot save, and why. */
 export type LeaveOut = (path: string, why: string) => void;
@@ -121,7 +123,7 @@ export function unitsOf(leaveOut: LeaveOut): EntryContent[] {
   );
   const settings = SETTINGS.flatMap((folder) =>
     namesIn(folder)
-      .filter((name) => !name.startsWith('.'))
+      .filter((name) => !name.startsWith('.') && name !== OF_INSTALLATION)
       .map((name) => join(folder, name)),
   );
   return [...settings, ...files].flatMap((file) => {

@@ -21,6 +21,7 @@ test('the template of a listed instance is saved, what a unit links to, and the 
   const files = {
     'runner/units':
       'shop@default-a.service\nshop@default-b.service\nblog.service\nlinked.service\nspy.service\ngone.service\n',
+    'runner/enabled': 'runner-fetch.timer\n',
     'runner/approvers.revoked': 'ssh-ed25519 AAAA\n',
     'runner/grants/.lock': '',
     'runner/grants/helper.json': '{}\n',
