@@ -76,6 +76,7 @@ test('the first fetch --deploy after a restore deploys what ran and keeps the ho
   const doctor = await runs('doctor', '--offline');
   assert.is(doctor.status, 1);
   assert.match(doctor.stdout, 'shop is not running: default');
+  assert.match((await runs('why', 'shop')).stdout, /^ {2}type: {5}runner deploy shop --ref v1$/m);
   for (const tool of ['start', 'rollback', 'restart']) {
     const refused = await runs(tool, 'shop');
     assert.is(refused.status, 1);

@@ -16,9 +16,11 @@ import { versionArgument } from './versions.ts';
 
 /** The command that restarts an instance. */
 function startAgain(app: string, each: InstanceSummary, among: number): string {
-  const { instance, current, previous, broken, gone } = each;
-  if (!current) return `runner deploy ${app}`;
+  const { instance, current, previous, broken, gone, restored } = each;
   const only = among > 1 ? ` --instance ${instance}` : '';
+  // The newest commit may be on hold.
+  if (!current)
+    return restored ? `${returnCommand(app, [restored])}${only}` : `runner deploy ${app}`;
   if (gone) return `${returnCommand(app, [current])}${only}`;
   // With traffic its process may live on, without its socket.
   if (!broken) return `runner ${each.live ? 'restart' : 'start'} ${app}${only}`;
