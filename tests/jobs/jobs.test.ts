@@ -2,10 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { run } from '@runner/testing/run';
+import { run, start } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { suiteOf } from '../deploys/world.ts';
+import { deployFile, gate, suiteOf } from '../deploys/world.ts';
 import { dueNow, MINUTE, newsOf } from './jobs.ts';
 import type { JobWorld } from './world.ts';
 import { makeJobWorld } from './world.ts';
@@ -72,6 +72,23 @@ test('a book of jobs of another shape is damaged, not a bug', async ({ world }) 
     assert.equal([status, /\(state_malformed\)\n$/.test(stderr)], [1, true], stderr);
     assert.is((await run('runner-status', ['shop'], { root: world.root })).status, 0);
   }
+});
+
+test('why names the log of a job that fails, and the deploy that was killed', async ({ world }) => {
+  const jobs = `jobs: { tick: { run: "echo no such table; exit 2", ${dueNow()} } }\n`;
+  assert.is((await world.ship('v1', jobs)).status, 0);
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  await world.over('tick', 1);
+  const why = async () => (await run('runner-why', ['shop'], { root: world.root })).stdout;
+  assert.match(await why(), /because: +job tick failed: [\s\S]*type: +runner jobs log shop tick\n/);
+  const { build, reached } = gate();
+  await world.push('v2', { deploy: deployFile(world.port, jobs + build) });
+  const killed = start('runner-deploy', ['shop'], { root: world.root });
+  await reached();
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.done;
+  assert.match(await why(), /^shop: interrupted\n +because: +a deploy was killed during build\n/);
 });
 
 async function quiet(ended: ReturnType<JobWorld['look']>) {

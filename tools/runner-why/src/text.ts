@@ -8,9 +8,10 @@ import type { AppExplanation, FailedDeploy } from './explain.ts';
 /** Cells of a line: 80 without the labels. */
 const WIDTH = 68;
 const WRAPPED = new RegExp(`.{1,${WIDTH}}(?:\\s+|$)|.{1,${WIDTH}}`, 'gu');
-/** Most lines of a row; a cause has more. */
+/** Most lines of a row; what says why has more. */
 const LINES = 4;
-const CAUSE_LINES = 7;
+const WHY_LINES = 7;
+const WHY: readonly string[] = ['failure:', 'cause:', 'because:', 'printed:'];
 
 /** What `runner why` prints: about 20 lines. */
 export function explanationText(shown: AppExplanation, style: Style): string {
@@ -31,10 +32,7 @@ export function explanationText(shown: AppExplanation, style: Style): string {
   ];
   const filled = rows.filter(([, lines]) => lines.length > 0);
   const texts = filled.map(([label, lines]) => {
-    return [
-      label,
-      shortened(lines, ['cause:', 'printed:'].includes(label) ? CAUSE_LINES : LINES).join('\n'),
-    ] as const;
+    return [label, shortened(lines, WHY.includes(label) ? WHY_LINES : LINES).join('\n')] as const;
   });
   const typed =
     commands.length > 0 ? [['type:', commands.map(harmlessLine).join('\n')] as const] : [];
@@ -84,10 +82,10 @@ function sinceRows(since: ChangedSince): [label: string, lines: string[]][] {
 /** At most `max` lines that fit, wrapped at spaces where they have some; the middle is left out. */
 function shortened(lines: readonly string[], max: number): string[] {
   const wrapped = lines.flatMap((line) => harmlessLine(line).match(WRAPPED) ?? []);
-  const half = Math.floor(max / 2);
+  const tail = Math.floor((max - 1) / 2);
   const kept =
     wrapped.length > max
-      ? [...wrapped.slice(0, max - half - 1), '…', ...wrapped.slice(-half)]
+      ? [...wrapped.slice(0, max - tail - 1), '…', ...wrapped.slice(-tail)]
       : wrapped;
   return kept.map((line) => fit(line.trimEnd(), WIDTH));
 }

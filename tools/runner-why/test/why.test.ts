@@ -88,6 +88,10 @@ test('one screen has the cause, the files that it names, what changed since, wha
       [after.failure.version, after.failure.over, after.since.version],
       ['v4', null, 'v1'],
     );
+    const name = 'LONG_'.repeat(60);
+    await push('v5', { deploy: deployFile(port, `build: { run: "true", env: [${name}] }\n`) });
+    assert.is((await deploy(['--no-notify'])).status, 1);
+    assert.match((await why()).stdout, /failure: +v5, .*\n +build: build\.env lists\n/);
     await run('runner-pause', ['shop'], { root });
     assert.match((await why()).stdout, /type: +runner debug log .*\n +runner resume shop\n/);
   } finally {
