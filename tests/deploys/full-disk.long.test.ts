@@ -1,6 +1,6 @@
 /** What operators do on a full disk: what runs goes on, and what is said of it is true. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -54,6 +54,28 @@ test('without a free inode, what a command starts and stops can still be stopped
   assert.ok(existsSync(stopped));
   await world.close();
   disk.remove();
+});
+
+test('a rollback that no state could keep says so, and is repeated once there is space', async () => {
+  const world = await makeWorld();
+  for (const version of ['v0', 'v1']) await world.launch(version);
+  const state = readFileSync(join(world.root, 'state/shop.json'));
+  const disk = smallDisk(join(world.root, 'state'), '16k');
+  if (!disk) return;
+  writeFileSync(join(world.root, 'state/shop.json'), state);
+  disk.fill();
+  const back = () => run('runner-rollback', ['shop'], { root: world.root });
+  const unsaved = await back();
+  assert.is(unsaved.status, 1);
+  assert.match(unsaved.stderr, /ok {5}roll back .*\n.*the change was not saved \(disk_full\)\n$/);
+  assert.not.match(unsaved.stderr, /the next command corrects/);
+  assert.is(await world.page(), 'v0');
+  rmSync(join(world.root, 'state/full'));
+  assert.is((await back()).stdout.replace(/ \[.*/, ''), 'Rolled back shop from v1 to v0\n');
+  assert.is((await run('runner-restart', ['shop'], { root: world.root })).status, 0);
+  assert.is(await world.page(), 'v0');
+  disk.remove();
+  await world.close();
 });
 
 test.run();

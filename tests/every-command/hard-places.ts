@@ -70,7 +70,7 @@ export const FULL_DISK: HardPlace = {
     }
   },
   end: (disk) => rmSync(ballast(disk)),
-  works: ['remove', 'rollback', 'notify flush'],
+  works: ['remove', 'rollback', 'jobs resume', 'notify flush'],
   words: /no space left on the disk|No space left on device/,
 };
 
@@ -95,7 +95,7 @@ export const CLOSED_FOLDERS: HardPlace = {
   },
   end: (disk) => everyFolder(join(disk, 'root'), 0o755),
   // Its files are its own.
-  works: ['audit emit', 'rollback'],
+  works: ['audit emit', 'rollback', 'jobs resume'],
   hinders: ['backup'],
   words: /permission denied/i,
   uid: NOBODY,

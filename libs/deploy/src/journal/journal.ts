@@ -58,6 +58,12 @@ function endsWatch(op: Operation, { verb, rollback }: Journal): Partial<AppState
   return { ...(op.trigger !== 'watch' && { watch: null }), watched: watchEnd(watch, end, at) };
 }
 
+/** Operations whose journal could not be written. */
+const unknown = new WeakSet<Operation>();
+
+/** Whether no later command will know of an operation, unless its end is saved. */
+export const isUnknown = (op: Operation) => unknown.has(op);
+
 /** The same for what must be done even if a kill would not be noticed, as on a full disk. */
 export function beginAnyway(
   op: Operation,
@@ -69,6 +75,7 @@ export function beginAnyway(
   } catch (error) {
     // Another command is at work, and nothing has been changed yet.
     if (!(error instanceof Failure) || error.code === 'locked') throw error;
+    unknown.add(op);
     op.reporter.note(`${error.message}; this continues (${error.code})`);
   }
 }
@@ -196,5 +203,6 @@ function anyway(op: Operation, action: () => void): void {
   const failure = failureIn(action);
   if (!failure) return;
   if (failure.code === 'locked') metBusy.add(op);
-  op.reporter.note(`${failure.message}; the next command corrects the state (${failure.code})`);
+  const hope = unknown.has(op) ? '' : '; the next command corrects the state';
+  op.reporter.note(`${failure.message}${hope} (${failure.code})`);
 }

@@ -13,6 +13,7 @@ import { failedState, willBlock } from '../journal/after-failure.ts';
 import { holdAfter, type KeptMove, reasonOf, rolledBackState } from '../journal/after-rollback.ts';
 import { succeededState, watchOfRelease } from '../journal/after-success.ts';
 import { type EventFields, eventsOf, rolledBackEvents } from '../journal/events.ts';
+import { isUnknown } from '../journal/journal.ts';
 import {
   type Deploy,
   isBack,
@@ -180,6 +181,8 @@ export function rollbackSucceeded(
   const { duration_ms } = spent(op);
   return {
     hasStarted: true,
+    // A watch goes on with its way back at the next fetch.
+    mustSave: isUnknown(op) && op.trigger !== 'watch',
     events: rolledBackEvents(op, moves, (move) => ({
       file: fileOfRelease(op.paths, op.app.app, move.to),
       reason: reason ?? reasonOf(move),
