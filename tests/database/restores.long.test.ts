@@ -271,6 +271,16 @@ test('with traffic, and of a stopped app, version and database come back togethe
     assert.is(world.events().at(-1)?.migration, 'additive');
     assert.is((await world.runner('rollback', 'shop')).status, 0);
     assert.is(await version(), 'v2');
+    const before = world.live();
+    const killed = start('runner-rollback', ['shop', '--to', 'v1', '--database', id], { root });
+    for (const since = Date.now(); world.live() === before && Date.now() - since < 30_000; )
+      await sleep(1);
+    process.kill(killed.pid, 'SIGKILL');
+    await killed.done;
+    await world.runner('fetch', 'shop', '--deploy');
+    const { event, database_backup: noted } = world.events().at(-1) ?? {};
+    assert.equal([event, noted], ['RollbackSuccess', id]);
+    assert.equal([columns(), await version()], ['id,note', 'v1']);
   } finally {
     killApp(root, 'shop');
     await world.close();

@@ -147,13 +147,10 @@ async function succeeded({ op, journal, records }: Dead): Promise<AppState> {
   if (journal.rollback) {
     const reason = wayBackReason(op);
     const trigger = reason === undefined ? 'manual' : 'watch';
-    const restored = records.find((record) => kindOf(record) === 'RollbackSuccess');
-    const database = restored && (textOf(restored, 'database_backup') || undefined);
-    const facts = { ...journal, reason, database };
     const moves = recordedMoves(app);
     const [{ from } = {}] = moves;
     if (from) await noteUnusual(op, from.mark, fileOfRelease(paths, app.app, from));
-    conclude(op, rollbackSucceeded({ ...op, trigger }, moves, facts), records);
+    conclude(op, rollbackSucceeded({ ...op, trigger }, moves, { ...journal, reason }), records);
     return requireApp(paths, app.app);
   }
   const release = activeRelease(paths, app.app, instances[0] as string);
