@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhooks } from '@octokit/webhooks';
 import { freePort } from '@runner/testing/app';
 import { writeState } from '@runner/testing/app-states';
@@ -170,6 +171,12 @@ test('add prints the secret once, list and remove do not; files are for the bell
     (await run('runner-bell', ['wait', '--timeout', '10ms', ...dir, '--json'])).stdout,
     /^\{"apps":\[/,
   );
+  // Longer than the longest timer.
+  const waiting = run('runner-bell', ['wait', '--timeout', '600h', ...dir]);
+  await sleep(800);
+  writeFileSync(join(bell.dir, 'wake/github'), '');
+  const { stdout, stderr } = await waiting;
+  assert.equal([stdout, stderr], ['github\n', '']);
 });
 
 test('for a plain git server add prints a hook that rings', async ({ bell }) => {

@@ -1,5 +1,6 @@
 import { watch } from 'node:fs';
 import { command } from '@runner/common/cli/command';
+import { milliseconds } from '@runner/common/deploy-file/values';
 import { invalidValue, signalStatus, systemFailure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
@@ -26,8 +27,8 @@ export const wait = command({
   async run({ io, options }) {
     const folder = folderOf(options.dir, io.env);
     const { timeout } = options;
-    const limit = timeout === undefined ? undefined : durationOf(timeout);
-    if (timeout !== undefined && limit === undefined)
+    const limit = timeout === undefined ? undefined : milliseconds(timeout, 0);
+    if (timeout !== undefined && durationOf(timeout) === undefined)
       throw invalidValue(timeout, '--timeout <TIME>', 'give a time such as 30s, 5m or 1h');
     try {
       const { apps, by } = await rung(folder, limit);
