@@ -1,5 +1,4 @@
 /** Whether the apps' units are there, listed, and load the secrets; units that no app uses; what setup made. */
-import type { AppState } from '@runner/common/apps/state';
 import { findApp, listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { userName } from '@runner/common/files/person';
@@ -18,7 +17,7 @@ import { activeFile } from '@runner/deploy/instances/target';
 import { closedReleases, identityOf, unreadSecretsOf } from '@runner/deploy/instances/unit-check';
 import { type Findings, orOk, problem, warning } from '../foundation/finding.ts';
 
-export async function units({ io, paths }: Server): Promise<Findings> {
+export function units({ io, paths }: Server): Findings {
   const { apps } = listApps(paths);
   const problems = apps.flatMap((app) => {
     const file = activeFile(paths, app);
@@ -28,7 +27,9 @@ export async function units({ io, paths }: Server): Promise<Findings> {
     .flatMap(({ app }) => setupDrift(io.env, app))
     .map(({ words, fix, isMissing }) => (isMissing ? problem : warning)(words, fix));
   const closed = apps.flatMap(({ app }) => closedToCaddy({ io }, app));
-  const lacking = await unitsWithoutSecrets({ io, paths }, apps);
+  const lacking = apps
+    .flatMap((app) => unreadSecretsOf({ io, paths }, app))
+    .map(({ words, fix }) => problem(words, fix));
   const left = apps
     .flatMap((app) => leftEnabled({ io, paths }, app))
     .map(({ words, fix }) => warning(words, fix));
@@ -67,13 +68,4 @@ function closedToCaddy({ io }: Pick<Server, 'io'>, app: string): Findings {
   const user = running ?? identityOf({ io }, 'caddy', () => '');
   const found = user && unreadable(user, userName(user.uid), [cert, key]);
   return found ? [problem(found.words, found.fix)] : [];
-}
-
-async function unitsWithoutSecrets(server: Server, apps: readonly AppState[]): Promise<Findings> {
-  const isUnit = ({ instances }: AppState) =>
-    Object.values(instances).some(({ current }) => current?.start === 'systemd');
-  const concerned = apps.filter(isUnit);
-  if (concerned.length === 0) return [];
-  const found = concerned.flatMap((app) => unreadSecretsOf(server, app));
-  return found.map(({ words, fix }) => problem(words, fix));
 }
