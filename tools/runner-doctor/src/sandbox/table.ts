@@ -1,8 +1,7 @@
 /** The table of `runner doctor --sandbox`. */
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { type AttemptResult, PROFILES } from './report.ts';
-import type { SandboxReport, Tried } from './try.ts';
+import { type AttemptResult, PROFILES, type SandboxReport, type Tried } from './try.ts';
 
 const COLUMN = 12;
 

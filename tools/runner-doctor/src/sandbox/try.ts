@@ -16,7 +16,12 @@ import { settingOf } from '@runner/deploy/sandbox/sandbox';
 import type { Variables } from '@runner/deploy/sandbox/settings';
 import { ATTEMPTS } from './attempts.ts';
 import { type Decoy, makeDecoy } from './decoy.ts';
-import { type AttemptResult, PROFILES } from './report.ts';
+
+/** absent: this server has nothing of the kind to attack. */
+export type AttemptResult = 'reached' | 'stopped' | 'absent';
+
+/** The profiles that are tried, each with the commands that have it. */
+export const PROFILES = ['build', 'hook', 'app'] as const satisfies readonly Profile[];
 
 /** In milliseconds. */
 const TIMEOUT = 10_000;
