@@ -19,7 +19,7 @@ test('on a terminal it shows the samples without waiting for input', async () =>
 
 test('no credentials are needed, and the channel is chosen by --channel', async () => {
   chats.configure('');
-  assert.is(records((await preview(['--json'])).stdout).length, 6 * 25 - 1);
+  assert.is(records((await preview(['--json'])).stdout).length, 6 * 26 - 1);
   const shown = records((await preview(['--json', '--channel', 'telegram'])).stdout);
   assert.equal([...new Set(shown.map(({ channel }) => channel))], ['telegram']);
   assert.is(shown[0].payload.chat_id, undefined);
