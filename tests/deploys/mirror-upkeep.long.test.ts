@@ -1,6 +1,14 @@
 /** A mirror does not grow for ever: what only earlier commits had is dropped, and can be fetched again. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { test } from 'uvu';
@@ -80,6 +88,23 @@ test('a push that changes none of the paths and one that fails drop them too', a
     await world.push('v2', { deploy: 'build: "false"\n' });
     assert.is((await fetch()).status, 1);
     assert.ok(fetched().length < 5, fetched().join());
+  } finally {
+    await world.close();
+  }
+});
+
+test('a mirror that lost its commits or its files, as in a power cut, is fetched again', async () => {
+  const world = await makeWorld();
+  const mirror = join(world.root, 'apps/shop/repo.git');
+  try {
+    await world.launch('v1');
+    rmSync(join(mirror, 'objects'), { recursive: true });
+    mkdirSync(join(mirror, 'objects'));
+    await world.launch('v2');
+    writeFileSync(join(mirror, 'HEAD'), '');
+    writeFileSync(join(mirror, 'refs/runner/head'), '');
+    await world.launch('v3');
+    assert.is(await world.page(), 'v3');
   } finally {
     await world.close();
   }

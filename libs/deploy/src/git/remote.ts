@@ -1,5 +1,5 @@
 /** Talking to the code host: listing refs, and fetching into the mirror. */
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { followedWords } from '@runner/common/apps/following';
 import { makeFolder } from '@runner/common/files/read';
@@ -116,7 +116,7 @@ export async function makeMirror({ io, signal }: GitSource, mirror: string): Pro
   throw new Failure(code, `git cannot make ${mirror}: ${made.stderr.trim()}`);
 }
 
-/** Fetches refspecs into a mirror, by default without history. */
+/** Fetches refspecs into a mirror, by default without history; into a new one, if it is damaged. */
 export async function fetchRefs(
   source: GitSource,
   url: string,
@@ -135,7 +135,16 @@ export async function fetchRefs(
     '--no-auto-maintenance',
   ];
   const args = ['fetch', ...common, ...options, '--end-of-options', url, ...refspecs];
-  return gitIn(source, args, { source, cwd: mirror, timeout: FETCH_TIMEOUT });
+  const fetch = () => gitIn(source, args, { source, cwd: mirror, timeout: FETCH_TIMEOUT });
+  const fetched = await fetch();
+  if (fetched.status === 0 || isRefused(fetched)) return fetched;
+  if (gitFailure(source, fetched).code !== 'git_failed') return fetched;
+  const checked = await gitIn(source, ['fsck', '--connectivity-only'], { cwd: mirror });
+  if (checked.status === 0) return fetched;
+  // As a power cut leaves it. All of it can be fetched again.
+  rmSync(mirror, { recursive: true, force: true });
+  await makeMirror(source, mirror);
+  return fetch();
 }
 
 /** Whether the host lacks the object, or serves only what branches and tags point to. */
