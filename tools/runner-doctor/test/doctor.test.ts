@@ -81,6 +81,21 @@ test('the text output has a line per finding, the command below it, and a count'
     assert.match(line, /^(ok {5}|warning|problem) {2}[a-z]+ {2,}\S|^ {19}\S/, line);
 });
 
+test('a master key that only secrets of apps need is reported missing, too', async () => {
+  const root = await registered();
+  await run('runner-edit', ['shop', '--public'], { root });
+  const set = ['set', 'shop', 'KEY', '--file', '-'];
+  assert.is((await run('runner-env', set, { root, stdin: 'a-long-secret-1234' })).status, 0);
+  assert.equal((await examined(root)).troubles, []);
+  renameSync(join(root, 'mkey'), join(root, 'mkey.away'));
+  const { status, troubles } = await examined(root);
+  assert.is(status, 1);
+  assert.match(
+    troubles.join('\n'),
+    'problem keys: secrets of shop are stored, but the master key is missing: restore it from a backup',
+  );
+});
+
 test('a master key that is exposed, missing, damaged or foreign is reported', async () => {
   const root = await registered();
   const mkey = join(root, 'mkey');

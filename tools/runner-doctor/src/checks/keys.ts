@@ -1,8 +1,10 @@
 /** Whether the master keys exist and open every stored token. */
 import { existsSync, statSync } from 'node:fs';
+import { openSecrets } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
 import { visitApps } from '@runner/common/apps/store';
 import { failureIn } from '@runner/common/foundation/attempt';
+import type { Failure } from '@runner/common/foundation/failure';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
@@ -23,11 +25,14 @@ const CREDENTIALS = ['/etc/credstore/runner-mkey', '/etc/credstore.encrypted/run
 
 export function keys({ io, paths }: Server): Findings {
   const sealed: AppState[] = [];
+  const locked: [string, Failure][] = [];
   const unreadable: CheckResult[] = [];
   visitApps(
     paths,
     (app) => {
       if (app.state.repohost_token) sealed.push(app);
+      const closed = failureIn(() => openSecrets(paths, io.env, app.app));
+      if (closed) locked.push([app.app, closed]);
     },
     ({ app, failure }) =>
       unreadable.push(
@@ -51,9 +56,11 @@ export function keys({ io, paths }: Server): Findings {
     return [...unreadable, problemFrom(failure, fix)];
   }
   if (keyring === undefined) {
-    if (sealed.length === 0)
-      return orOk(unreadable, 'no token is stored, so no master key is needed');
-    const stored = `${counted(sealed.length)} stored`;
+    const withSecrets = locked.flatMap(([app, { code }]) => (code === 'mkey_missing' ? app : []));
+    if (sealed.length + withSecrets.length === 0)
+      return orOk(unreadable, 'no token or secret is stored, so no master key is needed');
+    const secrets = `secrets of ${withSecrets.join(', ')} are stored`;
+    const stored = sealed.length > 0 ? `${counted(sealed.length)} stored` : secrets;
     if (CREDENTIALS.some((file) => existsSync(file)))
       return orOk(
         unreadable,
@@ -63,7 +70,11 @@ export function keys({ io, paths }: Server): Findings {
     return [...unreadable, problem(message, restore())];
   }
   const ring = keyring;
-  const closed = sealed.flatMap((app) => closedToken(app, ring));
+  const secrets = locked.map(([app, closed]) => {
+    const file = restoring(paths, `secrets/${app}.json`, paths.secrets(app));
+    return problemFrom(closed, closed.code === 'mkey_unknown' ? restore() : file);
+  });
+  const closed = [...sealed.flatMap((app) => closedToken(app, ring)), ...secrets];
   const older = keyring.length - 1;
   const rest =
     older > 0 && closed.length === 0
