@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killedAfter, recorded } from '@runner/testing/killing';
-import { run, shell, shellWord } from '@runner/testing/run';
+import { asNobody, run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
 import { deployFile, worldSuite } from './world.ts';
@@ -55,6 +55,27 @@ test('an instance that cannot be switched brings back those that were, and the f
   assert.equal(versions, ['v1', 'v1']);
   assert.ok(world.kinds().slice(2).includes('DeployFailure'));
   assert.is(world.state().deploying, null);
+});
+
+test('what the system refuses is said in a sentence, also where no one expected it', async ({
+  world,
+}) => {
+  if (process.getuid?.() !== 0) return;
+  await world.launch('v1');
+  const releases = join(world.root, 'apps/shop/releases');
+  spawnSync('sh', ['-c', `chown -R 65534:65534 '${world.root}'/..; chmod 0 '${releases}'`]);
+  const { status, stderr } = await shell(`${asNobody('runner-verify')} shop`, { root: world.root });
+  assert.is(status, 1);
+  assert.match(
+    stderr,
+    /^runner verify: cannot use \S+\/apps\/shop\/releases\/\S+ \(lstat\): permission denied \(file_unreadable\)\n$/,
+  );
+  spawnSync('chmod', ['0', join(releases, '..')]);
+  const list = await shell(asNobody('runner-list'), { root: world.root });
+  assert.match(
+    list.stderr,
+    /^runner list: cannot read \S+\/live: permission denied \(file_unreadable\)\n$/,
+  );
 });
 
 test('files with export attributes are deployed as committed', async ({ world }) => {

@@ -5,7 +5,7 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '../foundation/attempt.ts';
-import { systemCode } from '../foundation/failure.ts';
+import { systemCode, systemFailure } from '../foundation/failure.ts';
 import type { InstancePaths } from '../foundation/paths.ts';
 
 export const SLOTS = ['a', 'b'] as const;
@@ -84,7 +84,7 @@ function targetOf(link: string): string | undefined {
     return readlinkSync(link);
   } catch (error) {
     if (['ENOENT', 'EINVAL', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
-    throw error;
+    throw systemFailure(error, `read ${link}`, 'file_unreadable');
   }
 }
 

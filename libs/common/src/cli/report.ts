@@ -1,7 +1,7 @@
 /** How a tool reports that it failed. It is loaded only then: the redaction of text is large. */
 import { statSync } from 'node:fs';
 import { orElse } from '../foundation/attempt.ts';
-import { EXIT, Failure, systemCode } from '../foundation/failure.ts';
+import { EXIT, Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import { chooseRoot, DEFAULT_ROOT } from '../foundation/paths.ts';
 import { redactor } from '../secrets/redactor.ts';
@@ -21,8 +21,9 @@ export async function report(
   io: Io,
   tool: Tool,
   argv: readonly string[],
-  error: unknown,
+  thrown: unknown,
 ): Promise<number> {
+  const error = asFailure(thrown);
   const redact = redactor();
   if (!(error instanceof Failure)) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -54,6 +55,18 @@ export async function report(
     // Neither stream can be written: only the status is left to report it.
   }
   return error.status;
+}
+
+/** What the system refuses for a reason outside of this program. */
+const REFUSALS = 'EACCES EAGAIN EDQUOT EIO EMFILE ENFILE ENOMEM ENOSPC EPERM EROFS ESTALE'.split(
+  ' ',
+);
+
+/** A refusal that no caller expected is a Failure too, not a bug. */
+function asFailure(thrown: unknown): unknown {
+  const { syscall, path } = (thrown ?? {}) as Partial<NodeJS.ErrnoException>;
+  if (!syscall || !REFUSALS.includes(systemCode(thrown) ?? '')) return thrown;
+  return systemFailure(thrown, path ? `use ${path} (${syscall})` : syscall, 'file_unreadable');
 }
 
 /** The format that was asked for, also on a command line that cannot be parsed. */
