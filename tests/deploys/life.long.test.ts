@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -179,6 +180,16 @@ test('start --boot starts the apps that a reboot ended', async ({ world }) => {
   assert.is(booted.status, 0, booted.stderr);
   assert.is(JSON.parse(booted.stdout).apps[0].result, 'started');
   assert.is(await world.page(), 'v1');
+});
+
+test('start --boot says what it cannot start, and why', async ({ world }) => {
+  await world.launch('v1');
+  const own = join(world.root, 'apps/shop');
+  rmSync(join(own, 'files'), { recursive: true });
+  symlinkSync('files', join(own, 'files'));
+  const unread = await type(world, 'start', '--boot');
+  assert.is(unread.status, 1);
+  assert.match(unread.stdout, /^Failed: shop v1 \(default\): .* has no readable \.deploy\.yml/);
 });
 
 test.run();

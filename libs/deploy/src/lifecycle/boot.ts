@@ -34,13 +34,17 @@ export async function startAll(
   };
   for (const { app, instances, stopped } of apps.filter((each) => !removalOf(each))) {
     for (const [instance, { current }] of Object.entries(instances)) {
-      const file = current && fileOfRelease(paths, app, current);
-      if (!file || file.start.type === 'none' || stopped?.instances.includes(instance)) continue;
+      if (!current || stopped?.instances.includes(instance)) continue;
+      // One that cannot be read is for the start to report.
+      if (fileOfRelease(paths, app, current)?.start.type === 'none') continue;
       if (asleepSince(paths.app(app).instance(instance))) continue;
-      const isBoot = isFirst && !hasRun(paths, app, instance);
-      const request = { io, paths, app, instance, wait: 60_000, reporter, isBoot };
+      const start = async () => {
+        const isBoot = isFirst && !hasRun(paths, app, instance);
+        const request = { io, paths, app, instance, wait: 60_000, reporter, isBoot };
+        return changeRunning(request, 'start');
+      };
       const refused = onFailure(({ message, code }) => note(app, `${message} (${code})`));
-      const outcome = await changeRunning(request, 'start').catch(refused);
+      const outcome = await start().catch(refused);
       if (outcome) done.push(outcome);
       if (outcome?.result === 'failed') failed.push(app);
     }
