@@ -240,4 +240,49 @@ test('a finding in a dumped list comes with its path', () => {
   assert.match(lines.join('\n'), /'db', 'pool', 'max'/);
 });
 
+test('that a script failed is not joined to why', () => {
+  const [first] = shown(
+    'sh: line 1: next: command not found',
+    ' ELIFECYCLE  Command failed.',
+    'Error: Command "pnpm run build" exited with 1',
+  );
+  assert.is(first, 'sh: line 1: next: command not found');
+});
+
+test('what npm says of every install is not shown beside the cause', () => {
+  const lines = shown(
+    'added 412 packages, and audited 413 packages in 9s',
+    '',
+    '3 vulnerabilities (1 moderate, 2 high)',
+    '',
+    'To address all issues, run:',
+    '  npm audit fix',
+    '',
+    'Run `npm audit` for details.',
+    '$ node migrate.js',
+    'Error: column "total" does not exist',
+    '    at migrate (/srv/app/migrate.js:4:9)',
+  );
+  assert.is(lines[0], 'Error: column "total" does not exist');
+  assert.not.ok(
+    lines.some((line) => /To address|npm audit fix/.test(line)),
+    lines.join('\n'),
+  );
+});
+
+test('an error in the file above is shown with the name of the file', () => {
+  const lines = shown(
+    'web-1  | Checking formatting...',
+    'web-1  | [warn] src/cart.ts',
+    'web-1  | [warn] Code style issues found in the above file. Run Prettier with --write to fix.',
+    'web-1 exited with code 1',
+    'Aborting on container exit...',
+  );
+  assert.not.match(lines[0] ?? '', /^Aborting/);
+  assert.ok(
+    lines.some((line) => line.includes('src/cart.ts')),
+    lines.join('\n'),
+  );
+});
+
 test.run();

@@ -19,7 +19,7 @@ export function blockOf(candidate: Candidate): BlockLine[] {
   const needed = [row, placeAbove(candidate), around.frame, around.source];
   const file = /^\W{0,4}\d+:\d+/.test(row.trimmed) ? around.file : undefined;
   const useful = [around.announcer, opening(candidate), file, around.step];
-  if (TOO_MANY_WARNINGS.test(row.trimmed)) useful.push(...before);
+  if (POINTS_ABOVE.test(row.trimmed)) useful.push(...before);
   if (rule.use !== 'wrapper') {
     const below = linesBelow(candidate);
     const prose = below.findIndex((next) => next.indent <= row.indent && !isPlaced(next));
@@ -40,8 +40,8 @@ function placeAbove({ row, before }: Candidate): Row | undefined {
   );
 }
 
-/** The failure is the warnings above. */
-const TOO_MANY_WARNINGS = /\btoo many warnings\b|max-warnings/i;
+/** The failure is what stands above. */
+const POINTS_ABOVE = /\btoo many warnings\b|max-warnings|\bin the above (?:\d+ )?files?\b/i;
 
 /** A few plain words, without a name, a number, a path or a quotation. */
 const NAMES_NOTHING = /^(?:\w{1,12}: )?[A-Za-z][a-z'-]{0,20}(?: [A-Za-z][a-z'-]{0,20}){1,6}[.!]?$/;

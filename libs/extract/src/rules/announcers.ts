@@ -25,6 +25,6 @@ export const ANNOUNCERS = [
   // A few words about a failure that name nothing and end in a colon.
   rule(
     { name: 'headline', class: 'error', score: 78, use: 'announce' },
-    /^(?=[\s\S]*:$)(?!.{0,60}\btrace:|.{0,60}(?:command|step|task|target|test|job|build|action)s? failed:)(?:[^"'`\d/.=()]{0,120}\b(?:errors?|fail(?:ed|ures?|s)?|problems?|exceptions?|reason|cause|issues?|invalid|conflicts?|violations?|unable|cannot|could not)\b[^"'`\d/.=()]{0,60}|.{1,80}[.:] (?:Errors?|Reasons?|Causes?|Problems?)|.{1,160}\b(?:due to|because of|with) (?:the )?(?:\w+ ){0,2}(?:errors?|reasons?|problems?|issues?)|[\w ]{3,60} (?:detected|violated)|.{1,160}\b(?:failed|error|rejected) with (?:the )?(?:following )?(?:message|reason|error|output)s?):$/i,
+    /^(?=[\s\S]*:$)(?!To [a-z]+ |.{0,60}\btrace:|.{0,60}(?:command|step|task|target|test|job|build|action)s? failed:)(?:[^"'`\d/.=()]{0,120}\b(?:errors?|fail(?:ed|ures?|s)?|problems?|exceptions?|reason|cause|issues?|invalid|conflicts?|violations?|unable|cannot|could not)\b[^"'`\d/.=()]{0,60}|.{1,80}[.:] (?:Errors?|Reasons?|Causes?|Problems?)|.{1,160}\b(?:due to|because of|with) (?:the )?(?:\w+ ){0,2}(?:errors?|reasons?|problems?|issues?)|[\w ]{3,60} (?:detected|violated)|.{1,160}\b(?:failed|error|rejected) with (?:the )?(?:following )?(?:message|reason|error|output)s?):$/i,
   ),
 ];
