@@ -39,7 +39,6 @@ export function repairsOf(app: string, instances: readonly InstanceSummary[]): s
 const EDITS: Readonly<Record<string, string>> = {
   token_invalid: '--token-file <FILE>',
   branch_not_found: '--branch <BRANCH>',
-  repo_not_found: '--repo <REPO>',
 };
 
 /** The command that changes what the code host refused with this code; undefined if none does: a preview has no own. */
