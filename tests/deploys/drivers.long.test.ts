@@ -101,7 +101,7 @@ test('a project of compose that dies after its start fails with its own words', 
 /** A pm2 that lists what was started last. */
 const PM2 = `list=$(dirname "$0")/list
 case $1 in
-  start) echo "[{\\"pm_id\\":7,\\"name\\":\\"x\\",\\"pm2_env\\":{\\"status\\":\\"online\\",\\"RUNNER_SHARED\\":\\"$RUNNER_SHARED\\"}}]" >"$list" ;;
+  start) echo "[{\\"pm_id\\":7,\\"name\\":\\"x\\",\\"pm2_env\\":{\\"status\\":\\"online\\",\\"RUNNER_SHARED\\":\\"$RUNNER_SHARED\\",\\"RUNNER_APP\\":\\"$RUNNER_APP\\",\\"RUNNER_INSTANCE\\":\\"$RUNNER_INSTANCE\\"}}]" >"$list" ;;
   jlist) cat "$list" 2>/dev/null || echo '[]' ;;
 esac`;
 

@@ -96,7 +96,8 @@ test('a process of pm2 that is stopped or gone is down', async ({ world }) => {
   const list = join(folder, 'list');
   const listed = (status: string) => {
     const shared = join(world.root, 'apps/shop/instances/default/shared');
-    const own = { status, restart_time: 0, RUNNER_SHARED: shared };
+    const named = { RUNNER_APP: 'shop', RUNNER_INSTANCE: 'default', RUNNER_SHARED: shared };
+    const own = { status, restart_time: 0, ...named };
     writeFileSync(list, `${JSON.stringify([{ pm_id: 0, name: 'web', pm2_env: own }])}\n`);
   };
   writeFileSync(list, '[]\n');
@@ -168,7 +169,8 @@ test('status --check names each app that needs someone, and is silent about the 
 });
 
 test('status shows uptime and memory of what systemd, pm2 and docker run', async ({ world }) => {
-  const own = { RUNNER_SHARED: join(world.root, 'apps/shop/instances/default/shared') };
+  const shared = join(world.root, 'apps/shop/instances/default/shared');
+  const own = { RUNNER_APP: 'shop', RUNNER_INSTANCE: 'default', RUNNER_SHARED: shared };
   const listed = [
     { pid: process.pid, pm_id: 0, name: 'web', pm2_env: { ...own, status: 'online' } },
   ];
