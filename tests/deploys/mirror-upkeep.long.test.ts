@@ -110,6 +110,38 @@ test('a mirror that lost its commits or its files, as in a power cut, is fetched
   }
 });
 
+test('a push is compared with the version that runs although the mirror is tidied', async () => {
+  const world = await makeWorld();
+  const mirror = join(world.root, 'apps/shop/repo.git');
+  const inMirror = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args], {
+      cwd: mirror,
+      encoding: 'utf8',
+    }).trim();
+  try {
+    await world.launch('v1');
+    await run('runner-edit', ['shop', '--paths', 'server.js,.deploy.yml'], { root: world.root });
+    await world.launch('v2');
+    await run('runner-rollback', ['shop'], { root: world.root });
+    const objects = join(mirror, 'objects');
+    for (const name of readdirSync(objects, { recursive: true, encoding: 'utf8' }))
+      utimesSync(join(objects, name), 1e9, 1e9);
+    // As many pushes within an hour leave it.
+    const tree = inMirror('write-tree');
+    const commit = (_: unknown, at: number) => inMirror('commit-tree', tree, '-m', String(at));
+    const recent = Array.from({ length: 20 }, commit);
+    appendFileSync(join(mirror, 'shallow'), `${recent.join('\n')}\n`);
+    await world.git.commit(REPO, { 'docs/a': 'a' }, 'only docs');
+    const { stdout, stderr } = await run('runner-fetch', ['--deploy', 'shop'], {
+      root: world.root,
+    });
+    assert.match(stdout, /changes nothing in/, stderr);
+    assert.not.match(stderr, /fetch main/);
+  } finally {
+    await world.close();
+  }
+});
+
 test('lock files that a git left when it was killed do not stop the next deploy', async () => {
   const world = await makeWorld();
   const mirror = join(world.root, 'apps/shop/repo.git');

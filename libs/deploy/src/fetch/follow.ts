@@ -73,10 +73,10 @@ async function compared(
   known: readonly string[],
   paths: readonly string[],
 ): Promise<ReadonlySet<string> | undefined> {
+  // No deploy may follow for months. First: no ref may lead to a known commit.
+  await tidyMirror(source.io, source.mirror);
   const there = await fetchMissing(source, [commit, ...known]);
   if (!there.includes(commit)) throw new Failure('ref_not_found', `the commit ${commit} is gone`);
-  // No deploy may follow for months.
-  await tidyMirror(source.io, source.mirror);
   return samePaths(source, { commit, others: there, paths });
 }
 
