@@ -6,11 +6,13 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeWorld, REPO } from './world.ts';
@@ -85,8 +87,11 @@ test('a push that changes none of the paths and one that fails drop them too', a
     assert.match((await fetch()).stdout, /changes nothing in/);
     assert.ok(fetched().length < 5, fetched().join());
     age();
-    await world.push('v2', { deploy: 'build: "false"\n' });
-    assert.is((await fetch()).status, 1);
+    // Also a list that has grown for years.
+    const grow = `yes ${'a'.repeat(40)} | head -n 26000 >> ${join(mirror, 'shallow')}; false`;
+    await world.push('v2', { deploy: `build: "${grow}"\n` });
+    assert.match((await fetch()).stdout, /deploy of v2 failed at build, v1 is active/);
+    assert.is(world.kinds().filter((kind) => kind === 'DeployFailure').length, 1);
     assert.ok(fetched().length < 5, fetched().join());
   } finally {
     await world.close();
@@ -137,6 +142,27 @@ test('a push is compared with the version that runs although the mirror is tidie
     });
     assert.match(stdout, /changes nothing in/, stderr);
     assert.not.match(stderr, /fetch main/);
+  } finally {
+    await world.close();
+  }
+});
+
+test('a mirror is not made again because its check was ended', async () => {
+  const world = await makeWorld();
+  const head = join(world.root, 'apps/shop/repo.git/HEAD');
+  const bin = temporaryFolder('bin');
+  const script = `#!/bin/sh
+case "$*" in *' fsck '*) kill -9 $$;; *' fetch '*) echo 'fatal: odd' >&2; exit 128;; esac
+PATH=\${PATH#*:}; exec git "$@"
+`;
+  writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
+  try {
+    await world.launch('v1');
+    await world.push('v2');
+    const { ino } = statSync(head);
+    const failed = await world.deploy([], { PATH: `${bin}:${process.env.PATH}` });
+    assert.match(failed.stderr, /git failed: odd/);
+    assert.is(statSync(head).ino, ino);
   } finally {
     await world.close();
   }

@@ -1,22 +1,21 @@
 /** Keeping a mirror usable and small. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isThere, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
+import { isThere, namesIn, removeIfThere } from '@runner/common/files/read';
+import { onFailure, orElse } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import { endWithVariable } from '../run/processes.ts';
 import { git, MARKER } from './git.ts';
 
-/** Fetched commits before the mirror is tidied; git lists each in the file `shallow`. */
-const COMMITS = 20;
-/** Largest list that is read, in bytes: about 20,000 commits. */
-const LIST_MAX = 1_048_576;
+/** Size of the file `shallow`, in which git lists each fetched commit, before the mirror is tidied: of 20 commits. */
+const LIST_MAX = 820;
 /** Younger objects stay: a git that outlived its deploy must not remove what the next one needs. */
 const AGE = '1.hour.ago';
 
 /** `packMirror`, once enough was fetched since. */
 export async function tidyMirror(io: Io, mirror: string): Promise<string | undefined> {
-  const list = readIfThere(join(mirror, 'shallow'), LIST_MAX)?.toString('latin1') ?? '';
-  return list.split('\n').length <= COMMITS ? undefined : packMirror(io, mirror);
+  const size = orElse(() => statSync(join(mirror, 'shallow')).size, 0);
+  return size < LIST_MAX ? undefined : packMirror(io, mirror);
 }
 
 /**
@@ -26,7 +25,9 @@ export async function tidyMirror(io: Io, mirror: string): Promise<string | undef
 export async function packMirror(io: Io, mirror: string): Promise<string | undefined> {
   // Without searching for new deltas: growth matters, not the last kilobyte.
   const args = ['-c', 'pack.window=0', 'gc', '--quiet', `--prune=${AGE}`];
-  const { status, stderr, timedOut } = await git(io, args, { cwd: mirror });
+  const ended = await git(io, args, { cwd: mirror }).catch(onFailure(({ message }) => message));
+  if (typeof ended === 'string') return ended;
+  const { status, stderr, timedOut } = ended;
   if (status === 0) return undefined;
   return timedOut ? 'git took too long' : stderr.trim() || `git ended with ${status}`;
 }

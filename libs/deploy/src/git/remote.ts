@@ -140,7 +140,8 @@ export async function fetchRefs(
   if (fetched.status === 0 || isRefused(fetched)) return fetched;
   if (gitFailure(source, fetched).code !== 'git_failed') return fetched;
   const checked = await gitIn(source, ['fsck', '--connectivity-only'], { cwd: mirror });
-  if (checked.status === 0) return fetched;
+  // What was ended, as for want of time or memory, has found nothing.
+  if (checked.status === 0 || checked.status === null) return fetched;
   // As a power cut leaves it. All of it can be fetched again.
   rmSync(mirror, { recursive: true, force: true });
   await makeMirror(source, mirror);
