@@ -106,4 +106,42 @@ migrate: { run: sh migrate.sh, backup: auto, rehearse: false }
   ]);
 });
 
+test('what was started again is stopped before the database is put back', async ({
+  world,
+  database,
+}) => {
+  const { root } = world;
+  const [flag, seen] = [join(root, 'flag'), join(root, 'seen')];
+  const columns = "select group_concat(name) from pragma_table_info('orders')";
+  // It is well again once it has been stopped with the restored database.
+  const app = `at_end() {
+  sqlite3 ${database} "${columns}" | tee -a ${seen} | grep -q note && rm -f ${flag}
+  exit 0
+}
+trap at_end TERM
+while sleep 0.05; do :; done
+`;
+  const launch = (version: string, migration: string) => {
+    const own = `{ env: { DATABASE_URL: "sqlite:${database}" } }`;
+    const deploy = `instances: { web: ${own}, worker: ${own} }
+start: { type: process, run: "if test $RUNNER_INSTANCE = worker; then . ./app.sh; fi; exec sleep 1000" }
+health: { cmd: "test $RUNNER_INSTANCE = web || test ! -e ${flag}", interval: 50ms, within: 500ms }
+migrate: { run: sh migrate.sh, backup: auto, rehearse: false }
+`;
+    const files = { 'app.sh': app, 'migrate.sh': TOOL, [`migrations/${version}.sql`]: migration };
+    return world.launch(version, { deploy, files });
+  };
+  await launch('v1', 'select 1;\n');
+  const done = await launch('v2', 'alter table orders drop column note;\n');
+  const [, id = ''] = /\[([0-9a-f]{8})\]/.exec(done.stdout) ?? [];
+  const back = (...args: string[]) => run('runner-rollback', ['shop', ...args], { root });
+  assert.is((await back('--instance', 'worker', '--accept-schema', 'v1')).status, 0);
+  writeFileSync(flag, '');
+  writeFileSync(seen, '');
+  const failed = await back('--to', 'v1', '--database', id);
+  assert.is(failed.status, 1, failed.stdout + failed.stderr);
+  assert.is(readFileSync(seen, 'utf8'), 'id,total\nid,note,total\n');
+  assert.is(sql(database, columns), 'id,total');
+});
+
 runAll();

@@ -77,11 +77,14 @@ function touchedOf(op: Operation, journal: Journal, name: string): Touched | und
   if (isRight && !isTouched) return undefined;
   // It was started beside what still gets the requests.
   if (isRight && isWaiting(op, name)) return undefined;
+  // What was started again has opened the database that is replaced once more.
+  const isReplaced = journal.database !== undefined;
   const running =
-    isRight || placed === undefined
+    placed === undefined || (isRight && !isReplaced)
       ? undefined
-      : keptTarget(op, name, { release: placed, version, commit });
-  if (!isRight || failed) return { name, to, running, wasSwitched: true };
+      : keptTarget(op, name, (isRight && to) || { release: placed, version, commit });
+  const wasSwitched = !isRight || failed !== undefined;
+  if (wasSwitched || isReplaced) return { name, to, running, wasSwitched };
   const target = to && keptTarget(op, name, to);
   const wanted = isStopped(op.app, name) ? 'stopped' : 'running';
   const isAsWanted = target && askNow(driverFor(target.start).status(target)) === wanted;
