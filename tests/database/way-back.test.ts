@@ -60,11 +60,17 @@ test('a backup of what the variable does not lead to any more stops nothing', as
   await ship({ world, database, version: 'v2', migrations, more });
   const [{ deploy_id: id = '' } = {}] = world.state().database_backups as { deploy_id: string }[];
   const set = ['set', 'shop', 'DATABASE_URL', '--file', '-'];
-  await run('runner-env', set, { root, stdin: `sqlite:${database}.new` });
-  const refused = await rollback(world, '--to', 'v1', '--database', id);
-  assert.is(refused.status, 1);
-  assert.match(refused.stderr, /migrate: DATABASE_URL leads to another database now\n/);
-  assert.not.match(refused.stderr, /stop default/);
+  const words = {
+    [`sqlite:${database}.new`]: 'leads to another database',
+    x: 'has no database URL',
+  };
+  for (const [stdin, why] of Object.entries(words)) {
+    await run('runner-env', set, { root, stdin });
+    const refused = await rollback(world, '--to', 'v1', '--database', id);
+    assert.is(refused.status, 1);
+    assert.match(refused.stderr, new RegExp(`migrate: DATABASE_URL ${why} now\n`));
+    assert.not.match(refused.stderr, /stop default/);
+  }
   assert.is(await world.page(), 'v2');
 });
 

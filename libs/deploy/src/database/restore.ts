@@ -119,11 +119,13 @@ export async function undoRestore(
 
 /** Where a backup belongs, and the first instance that says so. Throws a StepFailure if none does. */
 function placeOf(targets: readonly Target[], { variable, database }: DatabaseBackup) {
-  for (const target of targets) {
-    const address = unlessFailure(() => addressOf(target, variable), undefined);
-    if (address?.aliases.includes(database)) return { target, address };
-  }
-  throw refused(`${variable} leads to another database now`);
+  const places = targets.flatMap((target) =>
+    unlessFailure(() => ({ target, address: addressOf(target, variable) }), []),
+  );
+  const found = places.find(({ address }) => address.aliases.includes(database));
+  if (found) return found;
+  const isSet = places.length > 0;
+  throw refused(`${variable} ${isSet ? 'leads to another database' : 'has no database URL'} now`);
 }
 
 /** Throws a StepFailure. */
