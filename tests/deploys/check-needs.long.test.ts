@@ -71,7 +71,16 @@ hooks:
     true &&
       true | cat \\
       -
-  pre_switch: "true"
+  pre_switch: |
+    # The key isn't in the cache.
+    true && # then
+      node -e "
+        console.log('a \\" b');
+      "
+  post_deploy: |
+    set -u -o errexit
+    true
+    true
 jobs: { nightly: { run: "first\\nsecond", every: 1h } }
 `,
   });

@@ -78,10 +78,12 @@ function commandsOf(file: DeployFile): [string, string][] {
   );
 }
 
-/** Lines that belong to the next one, and words that make one command of several lines. */
-const JOINED = /(?:\\|&&|\|)[ \t]*\n/g;
+/** Text in quotes, what a backslash takes its meaning from, also the end of a line, and comments. */
+const QUOTED = /\\[\s\S]|'[^']*'|"(?:\\[\s\S]|[^"\\])*"|(?<!\S)#.*/g;
+/** Lines that belong to the next one, or end the script, and words that make one command of several lines. */
+const JOINED = /(?:&&|\||\|\| *exit *\d*)\s*\n/g;
 const GRAMMAR =
-  /<<|^\s*(?:case|for|function|if|set -\w*e\w*|until|while|\w+\s*\(\)|[({])(?=[\s;(){}]|$)/m;
+  /<<|^\s*(?:case|for|function|if|set (?:.*\s)?-(?:\w*e\w*|o errexit)|until|while|\w+\s*\(\)|[({])(?=[\s;(){}]|$)/m;
 
 /** A sentence for each script of several lines that succeeds although one of them fails. */
 export function looseScripts(file: DeployFile): string[] {
@@ -92,8 +94,10 @@ export function looseScripts(file: DeployFile): string[] {
     migrate: migrate ? [migrate.run] : [],
     ...Object.fromEntries(jobs.map(({ name, run }) => [`jobs.${name}`, [run]])),
   };
-  const isLoose = (script: string) =>
-    script.trim().replace(JOINED, ' ').includes('\n') && !GRAMMAR.test(script);
+  const isLoose = (script: string) => {
+    const bare = script.replace(QUOTED, (text) => (text.startsWith('#') ? '' : '_'));
+    return bare.replace(JOINED, ' ').trim().includes('\n') && !GRAMMAR.test(bare);
+  };
   return Object.entries(places)
     .filter(([, scripts]) => scripts.some(isLoose))
     .map(([place]) => `${place}: a line that fails does not end it: begin it with set -e`);
