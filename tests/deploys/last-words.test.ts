@@ -11,7 +11,10 @@ const test = suite('last-words');
 
 const SERVER = `const { createServer } = require('node:http');
 createServer((request, response) => {
-  if (request.url === '/crash') console.log(undefined.total);
+  if (request.url === '/crash') {
+    console.log('Error: refused: ' + process.env.KEY);
+    console.log(undefined.total);
+  }
   response.end('ok');
 }).listen(Number(process.env.PORT), '127.0.0.1', () => console.log('listening'));
 `;
@@ -19,6 +22,9 @@ createServer((request, response) => {
 test('an app that crashed is announced with the lines of its output that say why, and why shows them', async () => {
   const world = await makeWorld();
   const type = (tool: string, ...args: string[]) => run(`runner-${tool}`, args, world);
+  const secret = 'a-long-secret-1234';
+  const { root } = world;
+  await run('runner-env', ['set', 'shop', 'KEY', '--file', '-'], { root, stdin: secret });
   await world.launch('v1', { files: { 'server.js': SERVER } });
   get(`http://127.0.0.1:${world.port}/crash`).on('error', () => {});
   await until(async () => (await world.page()) === null, 'it has crashed');
@@ -27,8 +33,9 @@ test('an app that crashed is announced with the lines of its output that say why
   assert.is(down?.event_type, 'AppDown');
   const cause = /^TypeError: Cannot read properties of undefined \(reading 'total'\)/m;
   assert.match(String(down?.cause), cause);
+  assert.match(String(down?.cause), 'Error: refused: [REDACTED]\n');
   const shown = await run('runner-notify', ['preview', '--channel', 'telegram'], {
-    root: world.root,
+    root,
     stdin: `${JSON.stringify(down)}\n`,
   });
   assert.match(shown.stdout, /TypeError: Cannot read properties of undefined/, shown.stderr);

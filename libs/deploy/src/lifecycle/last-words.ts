@@ -5,6 +5,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { pidFileIn } from '@runner/common/files/process';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
+import { redactorForAny } from '@runner/common/redaction/redact';
 import { readMarks } from '../run/output-marks.ts';
 import { activeTargets } from './active.ts';
 import { FollowedFile } from './followed.ts';
@@ -31,7 +32,8 @@ export async function lastWords(server: Server, app: string, instance: string): 
     const read = (each: Output) => lastOf(server, app, each, begun);
     const texts = await Promise.all(outputs.map(read));
     const { extractError } = await import('@runner/extract/extract');
-    const { text, rule } = extractError(texts.join(''), { redact: target.redact });
+    const redact = await redactorForAny({ paths, env: io.env }, app);
+    const { text, rule } = extractError(texts.join(''), { redact });
     return rule === null ? '' : text;
   } catch {
     return '';
