@@ -87,6 +87,13 @@ test('a commit that widens its list is named in the record and in changes', () =
     assert.is((await world.deploy([], REQUIRED)).status, 0);
     const { changes } = world.events().at(-1) as { changes: Record<string, unknown> };
     assert.equal(changes.network_added, ['*.b.example.org']);
+    // Also after a file that was accepted before a rule.
+    const old = 'build: { run: "true", network: [a.example.org] }\n';
+    await world.push('v3', { deploy: `${old}health: { cmd: "true", expect: 200 }\n` });
+    await world.deploy([], REQUIRED);
+    await push(world, 'v4', { run: 'true', network: ['a.example.org', 'c.example.org'] });
+    const later = await run('runner-changes', ['shop', 'v3', 'v4'], { root: world.root });
+    assert.match(later.stdout, /^network: may now reach c\.example\.org$/m, later.stderr);
   }));
 
 test("the operator's list bounds that of a commit, and what is outside is named", () =>

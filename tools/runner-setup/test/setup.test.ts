@@ -7,7 +7,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { running, writeState } from '@runner/testing/app-states';
 import { atExit } from '@runner/testing/cleanup';
+import { run } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { madeStand, RUN, SITE, UNIT } from './setup.ts';
@@ -148,6 +150,16 @@ test('a unit of a package is never taken', async () => {
   const { status, stderr } = await stand.setup(...RUN, '--yes');
   assert.is(status, 1);
   assert.match(stderr, /belongs to a package: name a unit of the app's own in start\.unit/);
+});
+
+test('the file of a version that runs may be older than a rule', async () => {
+  const { env, path, write } = makeStand();
+  writeState(path('root'), 'shop', { instances: running('v1') });
+  mkdirSync(path('root/apps/shop/files'), { recursive: true });
+  const old = `${DEPLOY_FILE}watch: { for: 1m, errors: 1% }\n`;
+  write('root/apps/shop/files/20260504093000-0123456789ab.deploy.yml', old);
+  const shown = await run('runner-setup', ['shop', ...RUN, '--print'], { root: path('root'), env });
+  assert.equal([shown.status, shown.stderr], [0, '']);
 });
 
 test.run();

@@ -121,7 +121,7 @@ async function networkAdded(
   if (deploy_file?.wins) return [];
   const fileOf = async ({ commit }: NamedCommit) => {
     const [bytes] = await blobsOf(source, [`${commit}:${DEPLOY_FILE}`]);
-    return readDeployFile(bytes);
+    return readDeployFile(bytes, DEPLOY_FILE, true);
   };
   const before = await fileOf(from);
   if (widenedNetwork(before, readDeployFile(undefined)).length === 0) return [];

@@ -99,6 +99,7 @@ function checked(app: string, answer: Readonly<Record<string, unknown>>) {
 }
 
 /** The `.deploy.yml` of the facts, with what a person calls it. Throws `deploy_file_invalid`. */
-export function fileOf({ deploy_file: text }: AppFacts, name: string | undefined): DeployFile {
-  return readDeployFile(text === null ? undefined : Buffer.from(text), name);
+export function fileOf(facts: AppFacts, name: string | undefined): DeployFile {
+  const { deploy_file: text, version } = facts;
+  return readDeployFile(text === null ? undefined : Buffer.from(text), name, version !== null);
 }
