@@ -23,6 +23,7 @@ const UNIT_LIST = '/etc/runner/units';
 const SETTINGS = ['/etc/runner', '/etc/runner/grants', '/etc/runner/setup'];
 /** Which units the package has enabled on that server. */
 const OF_INSTALLATION = 'enabled';
+const UNREADABLE = 'it cannot be read';
 
 /** Gets what a backup cannot save, and why. */
 export type LeaveOut = (path: string, why: string) => void;
@@ -121,19 +122,19 @@ export function unitsOf(leaveOut: LeaveOut): EntryContent[] {
   const files = found.flatMap(({ name, path }) =>
     name.endsWith('.d') ? namesIn(path).map((each) => join(path, each)) : [path],
   );
-  const settings = SETTINGS.flatMap((folder) =>
-    namesIn(folder)
+  const settings = SETTINGS.flatMap((folder) => {
+    const inside = unlessFailure(() => namesIn(folder), undefined);
+    if (!inside) leaveOut(folder, UNREADABLE);
+    return (inside ?? [])
       .filter((name) => !name.startsWith('.') && name !== OF_INSTALLATION)
-      .map((name) => join(folder, name)),
-  );
+      .map((name) => join(folder, name));
+  });
   return [...settings, ...files].flatMap((file) => {
     const stat = lstatSync(file, { throwIfNoEntry: false });
     const isLink = stat?.isSymbolicLink() === true;
     if (!isLink && !stat?.isFile()) return [];
     const saved = isLink ? linkedUnit(file) : unlessFailure(() => small(file, `units${file}`), []);
-    const why = isLink
-      ? 'it is a link, but not to a unit file that can be read'
-      : 'it cannot be read';
+    const why = isLink ? 'it is a link, but not to a unit file that can be read' : UNREADABLE;
     if (saved.length === 0) leaveOut(file, why);
     return saved;
   });

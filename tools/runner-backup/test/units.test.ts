@@ -1,6 +1,6 @@
 /** Units in a backup, on a server whose /etc is a folder of this test. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { IDENTITY, RECIPIENT } from '@runner/testing/age-key';
 import { distFolder, run } from '@runner/testing/run';
@@ -38,13 +38,19 @@ test('the template of a listed instance is saved, what a unit links to, and the 
   }
   symlinkSync('/etc/elsewhere/linked.service', join(etc, 'systemd/system/linked.service'));
   symlinkSync('/etc/passwd', join(etc, 'systemd/system/spy.service'));
+  // As doctor reports it of grants.
+  const closed = join(etc, 'runner/setup');
+  mkdirSync(closed);
+  chmodSync(closed, 0);
   const program = join(distFolder(), 'bin/runner-backup');
   const args = [program, '--root', root, '--to', to, '--recipient', RECIPIENT];
-  const place = ['--dev-bind', '/', '/', '--bind', etc, '/etc', process.execPath];
+  const rights = ['--cap-drop', 'ALL'];
+  const place = [...rights, '--dev-bind', '/', '/', '--bind', etc, '/etc', process.execPath];
   const { status, stderr, error } = spawnSync('bwrap', [...place, ...args], {
     encoding: 'utf8',
     env: { PATH: process.env.PATH },
   });
+  chmodSync(closed, 0o700);
   if (error || /^bwrap: /.test(stderr))
     return void process.stdout.write('(left out: bubblewrap cannot be used here)\n');
   assert.equal(
@@ -53,6 +59,7 @@ test('the template of a listed instance is saved, what a unit links to, and the 
       0,
       [
         'gone.service: the unit is not in /etc/systemd/system or /etc/systemd/user',
+        '/etc/runner/setup: it cannot be read',
         '/etc/systemd/system/spy.service: it is a link, but not to a unit file that can be read',
       ]
         .map((line) => `runner backup: not saved: ${line}\n`)
