@@ -91,6 +91,30 @@ test('current must point to the release in the state', async () => {
   ]);
 });
 
+test('a release that was judged bad is reported with a rollback only where there is a version to go back to', async () => {
+  const root = temporaryFolder('doctor');
+  const at = '2026-05-04T10:00:00.000Z';
+  const end = {
+    version: 'v2',
+    at,
+    since: at,
+    deploy_id: 'a1b2c3d4',
+    verdict: 'bad',
+    reason: '5xx',
+  };
+  const fixes = async (previous: object[]) => {
+    const instances = { default: { current: deployed('v2'), previous } };
+    writeState(root, 'shop', { instances, watched: end });
+    const { findings } = await examined(root);
+    return findings.flatMap(({ message, fix }) => (/judged bad/.test(message) ? fix : []));
+  };
+  assert.equal(await fixes([]), ['runner watch shop']);
+  const { release } = deployed('v1') as { release: string };
+  mkdirSync(join(root, 'apps/shop/releases', release), { recursive: true });
+  put(root, `apps/shop/files/${release}.deploy.yml`, '');
+  assert.equal(await fixes([deployed('v1')]), ['runner rollback shop']);
+});
+
 test('events that could not be written are reported, and the command printed appends them', async () => {
   const root = await registered();
   const { stdout } = await run(

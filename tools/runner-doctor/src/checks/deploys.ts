@@ -34,13 +34,13 @@ export async function deploys({ io, paths }: Server): Promise<Findings> {
       return trouble === null ? [] : [problem(`${app.app}: ${trouble}`, fix)];
     });
     const bad = badRelease(summary);
-    if (bad)
-      troubles.push(
-        problem(
-          `${app.app} runs ${bad.version}, which was judged bad: ${bad.reason}`,
-          `runner rollback ${app.app}`,
-        ),
-      );
+    if (bad) {
+      const verb = summary.instances.some(({ previous }) => previous.length > 0)
+        ? 'rollback'
+        : 'watch';
+      const message = `${app.app} runs ${bad.version}, which was judged bad: ${bad.reason}`;
+      troubles.push(problem(message, `runner ${verb} ${app.app}`));
+    }
     const unread = failureIn(() => readJobBook(paths, app.app));
     if (unread?.code === 'state_malformed')
       troubles.push(problem(unread.message, `rm ${word(paths.app(app.app).jobs)}`));
