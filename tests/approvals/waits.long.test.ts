@@ -94,7 +94,7 @@ test('a plan of a paused app cannot be approved, and what takes a plan back is w
       join(root, 'config.yml'),
       'require_approval: { shop: { deploy: 1, by: [root] } }\n',
     );
-    assert.match(await runner('plan', 'deploy', 'shop'), /undo: +runner rollback shop\n/);
+    assert.match(await runner('plan', 'deploy', 'shop'), /undo: +none: each instance has/);
     await runner('stop', 'shop');
     const restart = await runner('plan', 'restart', 'shop');
     assert.match(restart, /default: +stopped -> v2\n/);

@@ -131,7 +131,7 @@ export function withApprovals(
   text: string,
 ): string {
   return text.replace(
-    /\brunner (deploy|rollback|restart|start|stop|contract) (\S+)( -[^;]*)?/g,
+    /\brunner (deploy|rollback|restart|start|stop|contract) ([^\s,;]+)( -[^;]*)?/g,
     (typed, verb: ApprovedVerb, name: string, options = '') => {
       if (name !== app || !countsOf(paths, app)[verb]) return typed;
       const isPlans = options === '' || options.startsWith(' --migrated ');

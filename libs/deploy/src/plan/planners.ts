@@ -8,24 +8,23 @@ import { channelsIn } from '@runner/common/config/channels';
 import { readConfig } from '@runner/common/config/file';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import { unlessFailure } from '@runner/common/foundation/attempt';
 import { usage } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import type { AdmittedCommand } from '../approval/admit.ts';
 import { refuseAnswer, undecided } from '../database/killed.ts';
 import { requireBackup } from '../database/restore.ts';
-import type { MigratedApp } from '../database/way-back.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
+import { startsBeside } from '../instances/place.ts';
 import { chosenInstances } from '../lifecycle/chosen.ts';
 import { activeCommit, type DeployRequest, networkAdded } from '../pipeline/begin.ts';
 import { inspect } from '../pipeline/check.ts';
 import { canaryStep } from '../pipeline/plan-steps.ts';
-import { undoWords } from '../rollback/met.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
 import { metSchemas } from '../rollback/schema.ts';
 import { availableMemory } from '../run/memory.ts';
 import { activeCommits, authorsOf, broughtCommits, withAuthors } from './commits.ts';
 import { contractMayFollow, requireContract } from './contract.ts';
+import { undoOfDeploy, undoOfMoves } from './undo.ts';
 
 /** What is to be planned, and by whom. */
 export interface PlanRequest
@@ -73,7 +72,8 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
     from: current,
     to: version,
   }));
-  const shared = common(request, file);
+  const canStop = file.start.type !== 'none' || file.jobs.length > 0;
+  const shared = common(request, app, file, plan.instances);
   return {
     commit,
     version,
@@ -91,25 +91,11 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
       files: brought.files,
       database: migrate ? `runs ${migrate.run}, ${tried}${kept}` : 'not changed',
       contract: contractMayFollow(paths, app, file),
-      undo: moves.some(({ from }) => from !== null)
-        ? undoOf({ paths, app }, commit)
-        : `runner stop ${name}`,
+      undo: undoOfDeploy({ paths, app }, plan.instances, { commit, canStop }),
       problems,
       warnings: warnings.filter((each) => !each.startsWith('approval: ')),
     },
   };
-}
-
-/** What takes a deploy back: of the active commit, a rollback goes further back than that. */
-function undoOf(own: MigratedApp, commit: string): string {
-  const { app, paths } = own;
-  const all = { to: undefined, instance: undefined };
-  const now = unlessFailure(() => planRollback(paths, app, all).moves, []);
-  const moves = Object.entries(app.instances).flatMap(([instance, { current: to }]) => {
-    if (to?.commit === commit) return now.filter((move) => move.instance === instance);
-    return to ? [{ instance, from: { ...to, release: '' }, to }] : [];
-  });
-  return moves.length === 0 ? 'no earlier version is kept' : undoWords(own, moves);
 }
 
 async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> {
@@ -129,17 +115,14 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
   const file = goal && fileOfRelease(paths, app.app, goal);
   const met = rollback ? metSchemas({ io, paths, app }, rollback.moves, request) : [];
   const backup = database === undefined ? undefined : requireBackup(paths, app, database);
-  const off = moves.filter((each) => verb !== 'stop' && isStopped(app, each.instance));
-  const isStart = verb === 'start' || (verb === 'restart' && off.length > 0);
-  const back = isStart ? 'stop' : verb === 'stop' ? 'start' : 'restart';
-  const only = off.length > 0 && off.length < moves.length ? off : [undefined];
+  const off = moves.filter((each) => isStopped(app, each.instance));
   return {
     commit: goal?.commit ?? null,
     version: goal?.version ?? '',
     authors: [],
     ...(rollback && { facts: goalsOf(rollback) }),
     summary: {
-      ...common(request, file),
+      ...common(request, app, file, moves),
       moves: moves.map((each) => ({
         instance: each.instance,
         from: off.includes(each) ? null : each.from.version,
@@ -147,8 +130,8 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
       })),
       changes: null,
       files: null,
-      ...(verb === 'start' && { gap: 'none: what runs is left as it is' }),
-      ...(off.length > 0 && { gap: 'none: it is stopped, and this starts it' }),
+      ...(verb === 'start' &&
+        off.length < moves.length && { gap: 'none: what runs is left as it is' }),
       ...(backup && { gap: 'from the stop of all instances until the new one answers' }),
       database:
         [
@@ -162,12 +145,7 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
       contract: false,
       undo: backup
         ? 'the command that its answer ends with'
-        : verb === 'rollback'
-          ? `runner deploy ${word(app.app)} --ref ${first?.from.commit}`
-          : only
-              .map((each) => (each ? ` --instance ${word(each.instance)}` : ''))
-              .map((where) => `runner ${back} ${word(app.app)}${where}`)
-              .join('; '),
+        : undoOfMoves({ paths, app }, verb, moves),
       problems: met
         .filter(({ verdict, isAccepted }) => verdict === 'broken' && !isAccepted)
         .map(({ refusal }) => refusal),
@@ -185,7 +163,7 @@ async function contractPlan(request: PlanRequest, app: AppState): Promise<Planne
     version: of.version,
     authors: [],
     summary: {
-      ...common(request, file),
+      ...common(request, app, file, []),
       gap: 'none: nothing is restarted',
       memory: 'nothing is started',
       moves: [],
@@ -211,20 +189,32 @@ export const PLANNERS = {
 } as const satisfies Record<CommandPlan['verb'], unknown>;
 
 function common(
-  { io, paths, verb }: PlanRequest,
+  { io, paths, verb, database }: PlanRequest,
+  app: AppState,
   file: DeployFile | undefined,
+  moved: readonly { readonly instance: string }[],
 ): Pick<PlanSummary, 'gap' | 'memory' | 'notified'> {
-  const isBeside = verb !== 'stop' && (file?.instances.some(({ traffic }) => traffic) ?? false);
+  const names = moved.map(({ instance }) => instance);
+  const own = file?.instances.filter(({ name }) => names.includes(name)) ?? [];
+  const canOverlap = verb !== 'stop' && database === undefined;
+  const isBeside = canOverlap && own.some(startsBeside);
+  const active = names.filter((name) => app.instances[name]?.current);
+  const isOff = active.every((name) => isStopped(app, name));
   const free = `${Math.round(availableMemory() / 1_048_576)} MiB are free`;
   const warm = file?.watch && verb === 'deploy' ? ', the old one until its watch ends' : '';
-  const gap = isBeside
-    ? 'none: the new version starts beside the old one'
-    : !file || file.start.type === 'none'
+  const gap =
+    !file || file.start.type === 'none'
       ? 'none: nothing is started'
-      : verb === 'stop'
-        ? 'until it is started again'
-        : 'from the stop of the old version until the new one answers';
-  const active = activeChannels(notifySettingsOf(readConfig(paths), io.env));
+      : active.length === 0
+        ? 'none: nothing of it runs yet'
+        : isOff
+          ? `none: it is stopped${verb === 'stop' ? ' already' : ', and this starts it'}`
+          : verb === 'stop'
+            ? 'until it is started again'
+            : isBeside && own.every(startsBeside)
+              ? 'none: the new version starts beside the old one'
+              : 'from the stop of the old version until the new one answers';
+  const channels = activeChannels(notifySettingsOf(readConfig(paths), io.env));
   const chosen = channelsIn(file?.notify ?? 'none');
   const isAnnounced = verb === 'deploy' || verb === 'rollback';
   return {
@@ -232,6 +222,6 @@ function common(
     memory: isBeside
       ? `two versions run beside each other${warm}; ${free}`
       : `one version at a time; ${free}`,
-    notified: isAnnounced ? active.filter((name) => chosen.includes(name)) : [],
+    notified: isAnnounced ? channels.filter((name) => chosen.includes(name)) : [],
   };
 }

@@ -2,6 +2,8 @@
 
 import type { Migration, SchemaWay } from '@runner/common/apps/database';
 import { migrationsOn } from '@runner/common/apps/migrations-on';
+import type { PlannedVerb } from '@runner/common/apps/plans';
+import type { AppState } from '@runner/common/apps/state';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { word } from '@runner/common/text/shell';
 import { type MigratedApp, wayBackTo } from '../database/way-back.ts';
@@ -50,8 +52,24 @@ export function metByRollback(
 }
 
 /** `runner rollback shop` and, where it refuses or asks, why. */
-export function undoWords(...about: Parameters<typeof metByRollback>): string {
-  const [{ app }] = about;
-  const met = metByRollback(...about);
-  return `runner rollback ${word(app.app)}${!met || met.open ? '' : `, but ${met.refusal}`}`;
+export function undoWords(own: MigratedApp, moves?: readonly KeptMove[]): string {
+  const met = metByRollback(own, moves);
+  const names = moves?.map(({ instance }) => instance) ?? Object.keys(own.app.instances);
+  const commands = commandsFor(own.app, names, 'rollback').join('; ');
+  return `${commands}${!met || met.open ? '' : `, but ${met.refusal}`}`;
+}
+
+/** One command where it is about all that is active, else one for each of these instances. */
+export function commandsFor(
+  app: AppState,
+  names: readonly string[],
+  verb: PlannedVerb,
+  options = '',
+): string[] {
+  const command = `runner ${verb} ${word(app.app)}${options}`;
+  const isAll = Object.entries(app.instances).every(
+    ([name, { current }]) => !current || names.includes(name),
+  );
+  if (names.length > 0 && isAll) return [command];
+  return names.map((name) => `${command} --instance ${word(name)}`);
 }
