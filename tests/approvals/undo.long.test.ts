@@ -65,6 +65,8 @@ test('what takes a plan back leaves other instances, and the stopped ones, as th
       `a v3, b v2 | ${STOP} | runner rollback shop --instance a`,
     );
     await typed(world, 'deploy shop --instance a');
+    assert.match(await typed(world, 'plan deploy shop'), /commits: +1, by .+\n +v3\n/);
+    assert.match(await typed(world, 'plan deploy shop --instance a'), /commits: +none is new\n/);
     assert.is(
       await done('deploy shop'),
       `a v3, b v3 | ${STOP} | runner rollback shop --instance b`,

@@ -77,7 +77,8 @@ export function planText(view: PlanView, style: Style, { io }: { io: { now(): Da
     ...moves,
     ...labelled('reason:', view.reason ? [view.reason] : []),
     ...(commit ? [['commit:', commit] as PlanRow] : []),
-    ...(changes
+    ...(changes?.count === 0 ? labelled('commits:', ['none is new']) : []),
+    ...(changes && changes.count !== 0
       ? labelled('commits:', [
           `${changes.count ?? 'not known how many'}, by ${changes.authors.join(', ')}`,
           ...changes.subjects,

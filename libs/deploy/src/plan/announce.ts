@@ -8,7 +8,7 @@ import { type Announcing, type AppChange, announcingChange } from '../alerts/ann
 export function wantedChange(announcing: Announcing, stored: StoredPlan): AppChange {
   const { id, app, verb, version, by, summary } = stored.plan;
   const { count = null, authors = [] } = summary.changes ?? {};
-  const brings = count === null ? '' : `, ${counted(count, 'commit')} by ${authors.join(', ')}`;
+  const brings = !count ? '' : `, ${counted(count, 'commit')} by ${authors.join(', ')}`;
   const next = problemWords(stored) ? '' : `: ${approveWords(stored)}`;
   const reason = `${verb}${brings}, ${waitsWords(stored)}${next}`;
   const change = { event_type: 'ApprovalWanted' as const, version, plan: id, user: by, reason };

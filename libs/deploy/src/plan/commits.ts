@@ -19,9 +19,9 @@ export async function broughtCommits(
   from: string | undefined,
   to: string,
 ): Promise<Pick<PlanSummary, 'files'> & { changes: ChangeSummary }> {
+  if (from === to) return { changes: { count: 0, subjects: [], authors: [] }, files: null };
   const changes = await changesOf(source, from, to, await commitInfo(source, to));
-  const isRange =
-    from !== undefined && from !== to && (await commitsBetween(source, from, to, 'far'));
+  const isRange = from !== undefined && (await commitsBetween(source, from, to, 'far'));
   return { changes, files: isRange ? await filesOf(source, from, to) : null };
 }
 

@@ -16,7 +16,7 @@ import { requireBackup } from '../database/restore.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { startsBeside } from '../instances/place.ts';
 import { chosenInstances } from '../lifecycle/chosen.ts';
-import { activeCommit, type DeployRequest, networkAdded } from '../pipeline/begin.ts';
+import { type DeployRequest, networkAdded } from '../pipeline/begin.ts';
 import { inspect } from '../pipeline/check.ts';
 import { canaryStep } from '../pipeline/plan-steps.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
@@ -56,11 +56,11 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
     ...plan.problems,
     ...(question ? [question.message] : []),
   ];
-  const brought = await broughtCommits(source, activeCommit(app, instance), commit);
+  const active = activeCommits(app, instance);
+  const from = active.find((each) => each !== commit) ?? active[0];
+  const brought = await broughtCommits(source, from, commit);
   const { notAuthor } = approvalRuleOf(readConfig(paths), app.app);
-  const known = notAuthor
-    ? await authorsOf(source, activeCommits(app, instance), commit)
-    : { authors: [], count: null };
+  const known = notAuthor ? await authorsOf(source, active, commit) : { authors: [], count: null };
   const { migrate } = file;
   const way = migrate?.isFull ? 'a full copy' : 'a copy of the schema';
   const tried = migrate?.isRehearsed
