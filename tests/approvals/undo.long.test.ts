@@ -115,13 +115,19 @@ test('a plan of overlap: false has a gap, and a first deploy of what runs nothin
   inWorld(async (world) => {
     const plan = async () => JSON.parse(await typed(world, 'plan deploy shop --json')).summary;
     await world.push('v0', { deploy: 'health: { cmd: "true" }\n' });
+    assert.is((await plan()).gap, 'none: nothing is started');
     assert.is((await plan()).undo, 'no earlier version is kept');
+    await typed(world, 'deploy shop');
+    for (const verb of ['start', 'stop', 'restart']) {
+      const useless = await run('runner-plan', [verb, 'shop'], world);
+      assert.is(useless.status, 1);
+      assert.match(useless.stdout, `is none: there is nothing to ${verb}\n`);
+    }
     const traffic = (more: string) => `start: { type: process, run: exec node server.js }
 health: { cmd: "true" }
 traffic: { type: ports, ports: [${world.port}, ${world.port + 1}]${more} }
 `;
     await world.push('v1', { deploy: traffic(', overlap: false') });
-    assert.is((await plan()).gap, 'none: nothing of it runs yet');
     await typed(world, 'deploy shop');
     assert.is((await plan()).gap, STOP);
     assert.match((await plan()).memory, /^one version at a time/);

@@ -2,6 +2,7 @@
 
 import type { Deployed } from '@runner/common/apps/deployed';
 import { asleepSince } from '@runner/common/apps/slots';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import { admit, begin, orGiveBack } from '../approval/admit.ts';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
@@ -136,18 +137,24 @@ function usable({ app }: Operation, verb: LifecycleVerb, target: Target | string
     const words = `${target} has no readable .deploy.yml: run runner deploy ${app.app}`;
     throw new StepFailure('start', words, { blame: 'server' });
   }
-  const { instance, start, stop, file } = target;
-  // Its jobs rest, and come back.
-  const hasRest = verb !== 'restart' && file.jobs.length > 0;
-  if (start.type === 'none' && !hasRest) {
-    const words = `start.type of ${instance.name} is none: there is nothing to ${verb}`;
-    throw new StepFailure('start', words, { blame: 'operator' });
-  }
-  if (verb === 'stop' && start.type === 'command' && stop === undefined) {
-    const words = `the .deploy.yml of ${instance.name} has no stop command`;
-    throw new StepFailure('start', words, { blame: 'operator' });
-  }
+  const words = refusedFor(verb, target.instance.name, target.file);
+  if (words !== undefined) throw new StepFailure('start', words, { blame: 'operator' });
   return target;
+}
+
+/** Why there is nothing that could be done with an instance; undefined: there is. */
+export function refusedFor(
+  verb: LifecycleVerb,
+  name: string,
+  { start, stop, jobs }: DeployFile,
+): string | undefined {
+  // Its jobs rest, and come back.
+  const hasRest = verb !== 'restart' && jobs.length > 0;
+  if (start.type === 'none' && !hasRest)
+    return `start.type of ${name} is none: there is nothing to ${verb}`;
+  if (verb === 'stop' && start.type === 'command' && stop === undefined)
+    return `the .deploy.yml of ${name} has no stop command`;
+  return undefined;
 }
 
 /** Whether an instance is as it is to be. A new reason is recorded. */

@@ -16,6 +16,7 @@ import { requireBackup } from '../database/restore.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { startsBeside } from '../instances/place.ts';
 import { chosenInstances } from '../lifecycle/chosen.ts';
+import { refusedFor } from '../lifecycle/verbs.ts';
 import { type DeployRequest, networkAdded } from '../pipeline/begin.ts';
 import { inspect } from '../pipeline/check.ts';
 import { canaryStep } from '../pipeline/plan-steps.ts';
@@ -146,9 +147,16 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
       undo: backup
         ? 'the command that its answer ends with'
         : undoOfMoves({ paths, app }, verb, moves),
-      problems: met
-        .filter(({ verdict, isAccepted }) => verdict === 'broken' && !isAccepted)
-        .map(({ refusal }) => refusal),
+      problems: [
+        ...met
+          .filter(({ verdict, isAccepted }) => verdict === 'broken' && !isAccepted)
+          .map(({ refusal }) => refusal),
+        ...moves.flatMap(({ instance: name, to: goal }) => {
+          const isLife = verb === 'start' || verb === 'stop' || verb === 'restart';
+          const own = isLife ? fileOfRelease(paths, app.app, goal) : undefined;
+          return (isLife && own && refusedFor(verb, name, own)) || [];
+        }),
+      ],
       warnings: [],
     },
   };
