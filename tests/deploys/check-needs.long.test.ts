@@ -52,6 +52,15 @@ start:
   ]);
 });
 
+test('a paused app is warned of, unless the deploy would be forced', async ({ world }) => {
+  await world.push('v1');
+  await run('runner-pause', ['shop', '--reason', 'sale'], world);
+  const warnings = async (...more: string[]) =>
+    JSON.parse((await world.deploy(['--check', '--json', ...more])).stdout).warnings;
+  assert.equal(await warnings(), ['shop is paused by root: sale: runner resume shop first']);
+  assert.equal(await warnings('--force'), []);
+});
+
 test('scripts that go on after a line that fails are warned of', async ({ world }) => {
   await world.push('v1', {
     deploy: `build:

@@ -2,11 +2,15 @@
 
 import { variablesOf } from '@runner/common/app-secrets/open';
 import { followedWords } from '@runner/common/apps/following';
+import { pauseOf, pauseWords } from '@runner/common/apps/operator';
 import type { SignedBy } from '@runner/common/apps/signed';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import { nextTimes } from '@runner/common/deploy-file/schedule';
 import { cleanRecord } from '@runner/common/redaction/record';
+import { word } from '@runner/common/text/shell';
+import { undecided } from '../database/killed.ts';
 import { type Contents, contentsOf, unreadNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
@@ -82,11 +86,30 @@ const TIMES_SHOWN = 5;
 export async function planDeploy(request: CheckRequest): Promise<DeployPlan> {
   return underLock(request, 'deploy --check', async () => {
     const app = requireApp(request.paths, request.app);
-    return (await inspect(request, app)).plan;
+    const { plan, file, redact } = await inspect(request, app);
+    const refused = refusedNow(request, app, file).map(redact);
+    return { ...plan, warnings: [...refused, ...plan.warnings] };
   });
 }
 
-type CheckRequest = Omit<DeployRequest, 'trigger' | 'notify' | 'confirm'>;
+/** Why a deploy of any commit would be refused until an operator decides. */
+export function refusedNow(
+  { io, paths, migrated, isForced }: CheckRequest,
+  app: AppState,
+  file: DeployFile,
+): string[] {
+  const pause = isForced ? undefined : pauseOf(app, io.now());
+  const question = undecided(paths, app, file, migrated);
+  return [
+    ...(pause ? [`${app.app} is ${pauseWords(pause)}: runner resume ${word(app.app)} first`] : []),
+    ...(question ? [question.message] : []),
+  ];
+}
+
+interface CheckRequest extends Omit<DeployRequest, 'trigger' | 'notify' | 'confirm'> {
+  /** A pause does not matter. */
+  readonly isForced?: boolean;
+}
 
 /** The same under a lock that is held; `packages` is what it brings beside commits. */
 export async function inspect(request: CheckRequest, app: AppState) {

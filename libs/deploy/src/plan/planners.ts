@@ -1,6 +1,6 @@
 /** What a plan of each verb would do. */
 
-import { isStopped, pauseOf, pauseWords } from '@runner/common/apps/operator';
+import { isStopped } from '@runner/common/apps/operator';
 import type { CommandPlan, PlanSummary } from '@runner/common/apps/plans';
 import type { AppState } from '@runner/common/apps/state';
 import { approvalRuleOf } from '@runner/common/config/approval';
@@ -9,16 +9,15 @@ import { readConfig } from '@runner/common/config/file';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { usage } from '@runner/common/foundation/failure';
-import { word } from '@runner/common/text/shell';
 import type { AdmittedCommand } from '../approval/admit.ts';
-import { refuseAnswer, undecided } from '../database/killed.ts';
+import { refuseAnswer } from '../database/killed.ts';
 import { requireBackup } from '../database/restore.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { startsBeside } from '../instances/place.ts';
 import { chosenInstances } from '../lifecycle/chosen.ts';
 import { refusedFor } from '../lifecycle/verbs.ts';
 import { type DeployRequest, networkAdded } from '../pipeline/begin.ts';
-import { inspect } from '../pipeline/check.ts';
+import { inspect, refusedNow } from '../pipeline/check.ts';
 import { canaryStep } from '../pipeline/plan-steps.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
 import { metSchemas } from '../rollback/schema.ts';
@@ -49,14 +48,7 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
   refuseAnswer(app, migrated);
   const { plan, source, file, packages } = await inspect(request, app);
   const { commit, version, warnings } = plan;
-  const question = undecided(paths, app, file, migrated);
-  const pause = pauseOf(app, request.io.now());
-  const name = word(app.app);
-  const problems = [
-    ...(pause ? [`${app.app} is ${pauseWords(pause)}: runner resume ${name} first`] : []),
-    ...plan.problems,
-    ...(question ? [question.message] : []),
-  ];
+  const problems = [...refusedNow(request, app, file), ...plan.problems];
   const active = activeCommits(app, instance);
   const from = active.find((each) => each !== commit) ?? active[0];
   const brought = await broughtCommits(source, from, commit);
