@@ -19,10 +19,15 @@ const SMALL_MAX = 67_108_864;
 /** Folders in which systemd looks for units of apps. */
 const UNIT_FOLDERS = ['/etc/systemd/system', '/etc/systemd/user'];
 const UNIT_LIST = '/etc/runner/units';
-/** The list, keys that may sign, grants of agents, and what `runner setup` made for each app. */
-const SETTINGS = ['/etc/runner', '/etc/runner/grants', '/etc/runner/setup'];
-/** Which units the package has enabled on that server. */
-const OF_INSTALLATION = 'enabled';
+/**
+ * The list of units, public keys, grants of agents, and what `runner setup` made for each app. Other files may be
+ * of that installation, or a master key that is kept apart from backups.
+ */
+const SETTINGS: [folder: string, names: RegExp][] = [
+  ['/etc/runner', /^(?:units|agent_keys|allowed_signers|approvers|commit_signers)(?:\.|$)/],
+  ['/etc/runner/grants', /^[^.]/],
+  ['/etc/runner/setup', /^[^.]/],
+];
 const UNREADABLE = 'it cannot be read';
 
 /** Gets what a backup cannot save, and why. */
@@ -104,7 +109,7 @@ export function* rangeOf(fd: number, size: number): Generator<Uint8Array> {
 /** Files of a listed unit: its own and, for an instance, that of its template. */
 const filesOfUnit = (unit: string) => [unit, unit.replace(/@[^/]*(\.[a-z]+)$/, '@$1')];
 
-/** The units of the apps, drop-ins for runner's own, and all of `/etc/runner`, below `units/`. */
+/** The units of the apps, drop-ins for runner's own, and the settings of `/etc/runner`, below `units/`. */
 export function unitsOf(leaveOut: LeaveOut): EntryContent[] {
   const lines = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split('\n');
   const listed = lines.map((line) => line.trim()).filter((line) => line && !line.startsWith('#'));
@@ -116,18 +121,16 @@ export function unitsOf(leaveOut: LeaveOut): EntryContent[] {
       .filter(isOurs)
       .map((name) => ({ name, path: join(folder, name) })),
   );
-  const names = new Set(found.map(({ name }) => name));
-  for (const unit of listed.filter((each) => !filesOfUnit(each).some((name) => names.has(name))))
+  const there = new Set(found.map(({ name }) => name));
+  for (const unit of listed.filter((each) => !filesOfUnit(each).some((name) => there.has(name))))
     leaveOut(unit, `the unit is not in ${UNIT_FOLDERS.join(' or ')}`);
   const files = found.flatMap(({ name, path }) =>
     name.endsWith('.d') ? namesIn(path).map((each) => join(path, each)) : [path],
   );
-  const settings = SETTINGS.flatMap((folder) => {
+  const settings = SETTINGS.flatMap(([folder, names]) => {
     const inside = unlessFailure(() => namesIn(folder), undefined);
     if (!inside) leaveOut(folder, UNREADABLE);
-    return (inside ?? [])
-      .filter((name) => !name.startsWith('.') && name !== OF_INSTALLATION)
-      .map((name) => join(folder, name));
+    return (inside ?? []).filter((name) => names.test(name)).map((name) => join(folder, name));
   });
   return [...settings, ...files].flatMap((file) => {
     const stat = lstatSync(file, { throwIfNoEntry: false });

@@ -22,6 +22,7 @@ test('the template of a listed instance is saved, what a unit links to, and the 
     'runner/units':
       'shop@default-a.service\nshop@default-b.service\nblog.service\nlinked.service\nspy.service\ngone.service\n',
     'runner/enabled': 'runner-fetch.timer\n',
+    'runner/mkey': `${'A'.repeat(43)}\n`,
     'runner/approvers.revoked': 'ssh-ed25519 AAAA\n',
     'runner/grants/.lock': '',
     'runner/grants/helper.json': '{}\n',
