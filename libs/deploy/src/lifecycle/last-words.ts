@@ -22,12 +22,13 @@ export async function lastWords(server: Server, app: string, instance: string): 
   const { io, paths } = server;
   try {
     const [target] = activeTargets({ io, paths, note: () => {} }, app, instance);
-    const active = requireApp(paths, app).instances[instance]?.current?.deployed_at ?? '';
+    const { active_since: since, current } = requireApp(paths, app).instances[instance] ?? {};
     const own = paths.app(app).instance(instance);
-    // What ran before it was started again is another matter.
-    const begun = orElse(() => statSync(pidFileIn(liveRun(own))).mtimeMs, Date.parse(active));
-    const since = new Date(begun).toISOString();
-    const wanted = { lines: LINES, follow: false, since, until: undefined, timestamps: false };
+    const active = Date.parse(since ?? current?.deployed_at ?? '');
+    // What ran before it was made active, or a process of our own was started again, is another matter.
+    const begun = orElse(() => statSync(pidFileIn(liveRun(own))).mtimeMs, active);
+    const from = { since: new Date(begun).toISOString(), until: undefined };
+    const wanted = { lines: LINES, follow: false, ...from, timestamps: false };
     const outputs = outputOf(paths, target, { ...wanted, slots: 'own' });
     const read = (each: Output) => lastOf(server, app, each, begun);
     const texts = await Promise.all(outputs.map(read));
