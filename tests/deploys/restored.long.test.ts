@@ -230,6 +230,25 @@ test('a version that ran elsewhere and fails here is retried like a head, then l
   );
 });
 
+test('what ran before the restore is deployed although its file breaks a later rule', async ({
+  world,
+}) => {
+  await world.launch('v1');
+  const rules = 'watch: { for: 10s, errors: 1% }\n';
+  const commit = await world.push('v2', { deploy: deployFile(world.port, rules) });
+  assert.is((await world.deploy()).status, 1);
+  const { root, runs } = await moved(world);
+  const file = join(root, 'state/shop.json');
+  const text = readFileSync(file, 'utf8');
+  const { restored } = JSON.parse(text);
+  const ran = { ...restored.instances.default, version: 'v2', commit };
+  const instances = { ...restored.instances, default: ran };
+  const state = { ...JSON.parse(text), restored: { ...restored, instances } };
+  writeFileSync(file, JSON.stringify(state));
+  const { stdout, stderr } = await runs('fetch', '--deploy');
+  assert.is(stdout, 'shop: deployed v2\n', stderr);
+});
+
 test('a deploy that ran during the backup ends as interrupted where it is restored', async ({
   world,
 }) => {

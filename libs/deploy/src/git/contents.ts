@@ -43,12 +43,14 @@ export function isOfTheCommit(error: unknown): error is Failure {
 
 /**
  * Reads `.deploy.yml` of a commit, or the operator's, and fetches its submodules. Throws
- * `deploy_file_invalid`, `submodule_unsupported`, `lfs_unsupported`, and what fetching throws.
+ * `deploy_file_invalid`, `submodule_unsupported`, `lfs_unsupported`, and what fetching throws. `isKept`: it was
+ * deployed before, maybe before a rule.
  */
 export async function contentsOf(
   source: GitSource,
   commit: string,
   operators: OperatorFile | undefined,
+  isKept = false,
 ): Promise<Contents> {
   // In parallel: each is a process of git.
   const [tree, [blob]] = await Promise.all([
@@ -57,7 +59,9 @@ export async function contentsOf(
   ]);
   const own = operators?.wins ? undefined : deployFileOf(tree, blob);
   const chosen =
-    own || !operators ? fileOfCommit(own, operators !== undefined) : fileOfOperator(operators);
+    own || !operators
+      ? fileOfCommit(own, operators !== undefined, isKept)
+      : fileOfOperator(operators, isKept);
   await refuseLargeFiles(source, commit, tree);
   const submodules = await fetchSubmodules(source, tree);
   const lookalike = chosen.bytes ? undefined : LOOKALIKES.find((name) => tree.top.has(name));
@@ -66,15 +70,20 @@ export async function contentsOf(
 
 type ChosenFile = Pick<Contents, 'file' | 'bytes' | 'from' | 'isOverruled'>;
 
-function fileOfCommit(bytes: Buffer | undefined, isOverruled: boolean): ChosenFile {
-  return { file: readDeployFile(bytes), bytes, from: bytes ? 'commit' : null, isOverruled };
+function fileOfCommit(
+  bytes: Buffer | undefined,
+  isOverruled: boolean,
+  isKept: boolean,
+): ChosenFile {
+  const file = readDeployFile(bytes, DEPLOY_FILE, isKept);
+  return { file, bytes, from: bytes ? 'commit' : null, isOverruled };
 }
 
 /** It was checked when it was stored: only another version of runner can refuse it. */
-function fileOfOperator({ text }: OperatorFile): ChosenFile {
+function fileOfOperator({ text }: OperatorFile, isKept: boolean): ChosenFile {
   const bytes = Buffer.from(text);
   try {
-    const file = readDeployFile(bytes);
+    const file = readDeployFile(bytes, DEPLOY_FILE, isKept);
     return { file, bytes, from: 'operator', isOverruled: false };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -112,7 +112,7 @@ export async function fetchCommit(
     for (const note of [...notes, ...pathNotes]) reporter.note(note);
     const known = { wanted, about, changes: { ...commits, ...packages } };
     try {
-      const contents = await contentsOf(source, wanted.commit, app.deploy_file);
+      const contents = await contentsOf(source, wanted.commit, app.deploy_file, returns);
       if (preview && contents.file.migrate && !contents.file.preview.database)
         reporter.note('migrate is skipped: .deploy.yml has no preview.database');
       const read = preview ? asPreview(contents.file, preview) : contents.file;
