@@ -25,7 +25,7 @@ test('git and flock that cannot be started are not called missing', async ({ wor
   symlinkSync(process.execPath, join(folder, 'node'));
   const noFlock = await world.deploy([], { PATH: folder });
   assert.is(noFlock.status, 1);
-  assert.match(noFlock.stderr, /: flock ended with EACCES \(lock_unavailable\)\n$/);
+  assert.match(noFlock.stderr, /: flock cannot start: permission denied \(lock_unavailable\)\n$/);
   // As if the user had too many processes, but for the reason.
   const preload = `const child = require('node:child_process');
 const { spawn } = child;

@@ -126,7 +126,7 @@ function bookOf({
   next,
   last,
 }: Readonly<Record<'when' | 'next', string>> & { last: object }): string {
-  const rules = { name: 'report', when };
+  const rules = { name: 'report', when, schedule: { kind: 'every', ms: 86_400_000 } };
   const runs = [{ id: 'x', due: null, ...last, reason: 'exit status 3' }];
   const trouble = { since: BEFORE, kind: 'failed', count: 1 };
   const entry = {

@@ -89,7 +89,7 @@ test('a commit that widens its list is named in the record and in changes', () =
     assert.equal(changes.network_added, ['*.b.example.org']);
     // Also after a file that was accepted before a rule.
     const old = 'build: { run: "true", network: [a.example.org] }\n';
-    await world.push('v3', { deploy: `${old}health: { cmd: "true", expect: 200 }\n` });
+    await world.push('v3', { deploy: `${old}watch: { for: 5m, latency: 3x }\n` });
     await world.deploy([], REQUIRED);
     await push(world, 'v4', { run: 'true', network: ['a.example.org', 'c.example.org'] });
     const later = await run('runner-changes', ['shop', 'v3', 'v4'], { root: world.root });

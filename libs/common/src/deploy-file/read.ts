@@ -108,11 +108,9 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
   };
 }
 
-/** Throws for a key without effect, which one would believe to be checked, and an address that ends the watch. */
+/** Throws for a rule of `watch` without effect, which one would believe to be checked, and an address that ends it. */
 function refuseIdle(values: Map<string, unknown>, fail: Fail): void {
-  const [health, watch] = [section(values, 'health'), section(values, 'watch')];
-  if (health?.has('expect') && !health.has('url'))
-    throw fail('health.expect', 'only works with url');
+  const watch = section(values, 'watch');
   const isLogged = watch?.has('access_log');
   if (watch?.has('latency') && !isLogged) throw fail('watch.latency', 'needs access_log');
   if (watch?.has('errors') && !isLogged && !watch.has('haproxy'))

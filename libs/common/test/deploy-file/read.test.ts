@@ -344,8 +344,6 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     ':1: health.expect: must be an HTTP status like 200, or a range like 200-299',
   ],
   ['health: {url: "http://x", expect: 300-200}\n', ':1: health.expect: ends before it begins'],
-  ['health:\n  tcp: "x:1"\n  expect: 200\n', ':3: health.expect: only works with url'],
-  ['health: {cmd: ./check, expect: 200}\n', ':1: health.expect: only works with url'],
   [
     'health: {url: "http://x", retries: 5}\n',
     ':1: health.retries: unknown key (known here: url, cmd, tcp, expect, interval, timeout, within)',
