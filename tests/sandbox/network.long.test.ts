@@ -88,8 +88,9 @@ test('a commit that widens its list is named in the record and in changes', () =
     const { changes } = world.events().at(-1) as { changes: Record<string, unknown> };
     assert.equal(changes.network_added, ['*.b.example.org']);
     // Also after a file that was accepted before a rule.
-    const old = 'build: { run: "true", network: [a.example.org] }\n';
-    await world.push('v3', { deploy: `${old}watch: { for: 5m, latency: 3x }\n` });
+    const lists =
+      'build: { run: "true", network: [a.example.org] }\nstart: { type: command, run: "true" }\n';
+    await world.push('v3', { deploy: `${lists}watch: { for: 5m, latency: 3x }\n` });
     await world.deploy([], REQUIRED);
     await push(world, 'v4', { run: 'true', network: ['a.example.org', 'c.example.org'] });
     const later = await run('runner-changes', ['shop', 'v3', 'v4'], { root: world.root });
