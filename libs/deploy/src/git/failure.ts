@@ -57,9 +57,14 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, Words])[] = [
     'the code host did not answer in time',
   ],
   [
+    /certificate subject name|certificate has expired/i,
+    'network_error',
+    "the code host's certificate is for another name or has expired",
+  ],
+  [
     /SSL certificate|certificate verif|SSL peer/i,
     'network_error',
-    `the code host's certificate cannot be verified: ${ADD_AUTHORITY}`,
+    `the code host's certificate cannot be verified: unless it has expired, ${ADD_AUTHORITY}`,
   ],
   [/returned error: 429\b/i, 'rate_limited', 'the code host limits requests: try again later'],
   [/returned error: 5\d\d\b/i, 'code_host_error', 'the code host reports an internal error'],

@@ -16,4 +16,18 @@ test("a token in git's own line is cleaned before the line is cut", () => {
   }
 });
 
+test('a certificate of another name, or an expired one, is no reason to add an authority', () => {
+  for (const said of [
+    "SSL: certificate subject name (other.example) does not match target host name 'git.example'",
+    "SSL: no alternative certificate subject name matches target host name 'git.example'",
+    'SSL certificate problem: certificate has expired',
+  ]) {
+    const { code, message } = failed(
+      `fatal: unable to access 'https://git.example/a.git/': ${said}\n`,
+    );
+    assert.is(code, 'network_error', said);
+    assert.match(message, `certificate is for another name or has expired (unable`);
+  }
+});
+
 test.run();
