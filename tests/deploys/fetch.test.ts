@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
+import { bytes, startRawHost } from '../hostile/raw-host.ts';
 import { fetch } from './fetch.ts';
 import { worldSuite } from './world.ts';
 
@@ -68,6 +69,25 @@ test('a server without apps is reported as such', async () => {
   );
   const json = await run('runner-fetch', ['--json'], { root });
   assert.equal([json.status, json.stdout], [0, '{"count":0,"apps":[]}\n']);
+});
+
+test('many apps of slow hosts get one line each, and Node warns of nothing', async () => {
+  const answer = bytes('HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n');
+  const late = () => startRawHost((socket) => setTimeout(answer, 1500, socket));
+  const hosts = await Promise.all([late(), late(), late()]);
+  const root = temporaryFolder('many');
+  const entries = hosts.map(
+    ({ port }, at) => `  h${at}: {type: git, git_url: "http://127.0.0.1:${port}"}\n`,
+  );
+  writeFileSync(`${root}/config.yml`, `code_hosts:\n${entries.join('')}`, { mode: 0o600 });
+  for (let index = 0; index < 12; index += 1) {
+    const args = ['--repo', `h${index % 3}:a/b${index}`, '--branch', 'main', '--public'];
+    await run('runner-add', args, { root });
+  }
+  const done = await run('runner-fetch', [], { root });
+  await Promise.all(hosts.map((host) => host.close()));
+  assert.equal([done.status, done.stderr], [1, '']);
+  assert.is(done.stdout.match(/^\w+: the code host reports an internal error/gm)?.length, 12);
 });
 
 test.run();

@@ -1,4 +1,5 @@
 /** A signal to a command: it ends what is going on, and decides the exit status. */
+import { setMaxListeners } from 'node:events';
 import { Failure, Interrupted } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 
@@ -8,6 +9,8 @@ export type Interruption = ReturnType<typeof interruptionOf>;
 /** From now on a signal only aborts `signal`. */
 export function interruptionOf(io: Io) {
   const controller = new AbortController();
+  // Every app and git at work listens, which Node takes for a leak above ten.
+  setMaxListeners(0, controller.signal);
   const later: AbortController[] = [];
   let by: NodeJS.Signals | undefined;
   const remove = io.onSignal((signal) => {
