@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { changesOf, fetch, push, withRegistry } from './packages.ts';
+import { changesOf, fetch, HOUR, push, withRegistry } from './packages.ts';
 import { inWorld, type World } from './world.ts';
 
 const test = suite('packages of a lock file');
 
 /** The next fetch asks again, as it does after an hour. */
-function later(world: World): void {
+function later(world: World, again = '2026-01-01T00:00:00.000Z'): void {
   const { package_age: age, ...state } = world.state() as { package_age: object };
-  const past = { ...state, package_age: { ...age, again: '2026-01-01T00:00:00.000Z' } };
+  const past = { ...state, package_age: { ...age, again } };
   writeFileSync(join(world.root, 'state/shop.json'), JSON.stringify(past));
 }
 
@@ -45,6 +45,20 @@ test('a commit with a young package waits, is named once, and is deployed later'
       assert.is(deployed.stdout, 'shop: deployed v2\n', deployed.stderr);
       assert.is(changesOf(world).young_packages, undefined);
       assert.is(world.kinds().filter((kind) => kind === 'DeployWaiting').length, 1);
+    }),
+  ));
+
+test('a commit that was looked at by a clock a year ahead does not wait until then', () =>
+  inWorld((world) =>
+    withRegistry(async (registry) => {
+      registry.ages.a = { '1.0.0': 2_000, '1.1.0': 1 };
+      await push(world, registry, 'v1', [['a', '1.0.0']]);
+      await fetch(world, registry);
+      await push(world, registry, 'v2', [['a', '1.1.0']]);
+      assert.match((await fetch(world, registry)).stdout, 'shop: v2 waits until');
+      registry.ages.a = { '1.1.0': 73 };
+      later(world, new Date(Date.now() + 8_760 * HOUR).toISOString());
+      assert.is((await fetch(world, registry)).stdout, 'shop: deployed v2\n');
     }),
   ));
 

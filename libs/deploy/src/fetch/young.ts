@@ -1,5 +1,5 @@
 /** Whether the packages that a commit brings let `fetch --deploy` deploy it. */
-import { knownAge, type PackageAge } from '@runner/common/apps/package-age';
+import { AGE_COUNTS, knownAge, type PackageAge } from '@runner/common/apps/package-age';
 import { fetchMissing } from '../git/same-paths.ts';
 import { previousOfAll } from '../instances/target.ts';
 import { leastAge, waitWords, youngAmong } from '../packages/age.ts';
@@ -8,8 +8,6 @@ import type { FetchResult } from './decide.ts';
 import type { LookedAt } from './follow.ts';
 import type { FetchRequest } from './request.ts';
 
-/** How long an answer counts at most, in ms; another setting, or a registry that answers, is seen then. */
-const COUNTS = 3_600_000;
 /** How long it counts that an age is not known, in ms. */
 const UNKNOWN_COUNTS = 600_000;
 
@@ -44,7 +42,7 @@ async function ageOf(
   const brought = await broughtBy(source, app, { from, to });
   const young = await youngAmong({ io, signal: source.signal }, brought, least);
   const now = io.now().getTime();
-  const until = young ? (young.until ?? now + UNKNOWN_COUNTS) : now + COUNTS;
-  const again = new Date(Math.min(until, now + COUNTS)).toISOString();
+  const until = young ? (young.until ?? now + UNKNOWN_COUNTS) : now + AGE_COUNTS;
+  const again = new Date(Math.min(until, now + AGE_COUNTS)).toISOString();
   return { commit: to, again, ...(young && { waits: waitWords(young) }) };
 }
