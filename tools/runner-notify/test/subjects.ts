@@ -146,6 +146,7 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
       ...FAULTS,
       // The specification: any 2xx is success, whatever the body holds.
       'a 200 that is no JSON': ['not-json', 'delivered'],
+      'an answer of a megabyte': [{ huge: 1_048_576 }, 'delivered'],
       'a receiver that wants no more': [{ status: 410 }, 'gone'],
       'a receiver that is being deployed': [{ status: 404 }, 'retry'],
       '429 for a second': [{ status: 429, headers: { 'retry-after': '1' } }, 'wait'],

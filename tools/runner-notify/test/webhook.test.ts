@@ -68,6 +68,13 @@ test('an event that is tried again has the same id', async () => {
   assert.equal([ids.length, new Set(ids).size, messages.length], [2, 1, 1]);
 });
 
+test('a receiver that answers 200 with a page of any size gets each event once', async () => {
+  chats.receiver.fail({ huge: 300_000 }, 2);
+  const sent = await chats.send([event('DeployStarted'), event('DeploySuccess')]);
+  assert.match(sent.stdout, /^delivered .*DeployStarted.*\ndelivered .*DeploySuccess/);
+  assert.equal([sent.stderr, chats.receiver.requests.length], ['', 2]);
+});
+
 test('a redirect is tried again, in words that expect no JSON of a receiver', async () => {
   const elsewhere = await startChats();
   chats.receiver.fail({ redirect: elsewhere.receiver.address, status: 301 });

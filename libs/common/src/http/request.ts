@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly timeout: number;
   /** Largest answer body, in bytes. */
   readonly limit: number;
+  /** A larger body is cut there, instead of refused. */
+  readonly cutsBody?: boolean;
   readonly env: Env;
   /** Aborts the exchange. */
   readonly signal?: AbortSignal;
@@ -114,7 +116,7 @@ async function exchange(
     headers: Object.fromEntries(
       Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')]),
     ),
-    body: await bodyOf(answer.body, request.limit),
+    body: await bodyOf(answer.body, request),
   };
 }
 
@@ -150,11 +152,15 @@ async function dispatcherFor(
   return new undici.EnvHttpProxyAgent({ ...common, factory, ...proxies });
 }
 
-async function bodyOf(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
+async function bodyOf(
+  body: AsyncIterable<Uint8Array>,
+  { limit, cutsBody }: HttpRequest,
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
+    if (size > limit && cutsBody) break;
     if (size > limit)
       throw new Failure('network_error', `the answer is larger than ${limit} bytes`);
     chunks.push(chunk);

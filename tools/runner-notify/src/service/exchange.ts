@@ -35,6 +35,8 @@ export interface Request {
   readonly timeout?: number | undefined;
   /** Largest answer, in bytes. */
   readonly limit?: number;
+  /** A larger answer is cut there, instead of refused. */
+  readonly cutsBody?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -45,7 +47,15 @@ export type Reply<T> = { readonly value: T } | { readonly problem: ServiceProble
 export async function exchange(
   call: Call,
   url: string,
-  { method, body, headers, timeout = EXCHANGE_TIMEOUT, limit = ANSWER_MAX, signal }: Request,
+  {
+    method,
+    body,
+    headers,
+    timeout = EXCHANGE_TIMEOUT,
+    limit = ANSWER_MAX,
+    signal,
+    ...more
+  }: Request,
   judge: (call: Call, answer: HttpAnswer) => SendOutcome,
 ): Promise<SendOutcome> {
   const text = body && JSON.stringify(body);
@@ -62,6 +72,7 @@ export async function exchange(
       ...(text !== undefined && { body: text }),
       timeout,
       limit,
+      ...more,
       env: call.env,
       ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
     });

@@ -104,7 +104,7 @@ export function signedHeaders(key: string, id: string, seconds: number, body: st
 
 /**
  * 2xx is success, 410 ends the deliveries, everything else is tried again, as the specification says:
- * after 413 with less of the event. An answer may have any body.
+ * after 413 with less of the event. An answer may have any body of any size.
  */
 function judge(call: Call, answer: HttpAnswer): SendOutcome {
   const { status } = answer;
@@ -129,7 +129,8 @@ function connectWebhook({ url, secret }: Settings, line: RequestLine): Channel {
     const headers = (text: string) =>
       signedHeaders(secret.reveal(), wordOf(body.id), seconds, text);
     const call = { ...line, method: METHOD };
-    return exchange(call, url.reveal(), { method: 'POST', body, headers, timeout }, judge);
+    const request = { method: 'POST', body, headers, timeout, cutsBody: true } as const;
+    return exchange(call, url.reveal(), request, judge);
   };
   return {
     rates: RATES,
