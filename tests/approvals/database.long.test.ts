@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { run, start } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { rollback, ship, sql, sqliteSuite } from '../database/sqlite-world.ts';
+import { rollback, ship, sql, sqliteSuite, TOOL } from '../database/sqlite-world.ts';
 
 const own = sqliteSuite('approved rollbacks');
 const { test } = own;
@@ -160,6 +160,37 @@ test('a plan made before the clean-up of a killed apply answers for its migratio
   const done = await runner('apply', await planned('--migrated', 'yes'));
   assert.is(done.status, 0, done.stderr);
   assert.is(await world.page(), 'v2');
+});
+
+test('what goes back anyway after a plan for one instance leaves the other one', async ({
+  world,
+  database,
+}) => {
+  const { root } = world;
+  const address = `env: { DATABASE_URL: "sqlite:${database}" }`;
+  const deploy = `instances: { a: { ${address} }, b: { ${address} } }
+start: { type: process, run: exec sleep 600 }
+migrate: { run: sh migrate.sh, rehearse: false }
+`;
+  const files = { 'migrate.sh': TOOL, 'migrations/000.sql': 'select 1;\n' };
+  await world.launch('v1', { deploy, files });
+  const drop = { 'migrations/001.sql': 'alter table orders drop column note;' };
+  await world.push('v2', { deploy, files: { ...files, ...drop } });
+  await world.deploy(['--instance', 'b']);
+  const plan = async (verb: string, instance: string) => {
+    const { stdout } = await run('runner-plan', [verb, 'shop', '--instance', instance], { root });
+    return stdout;
+  };
+  const anyway = /anyway: runner rollback shop --accept-schema v1 --instance a\n/;
+  assert.match(await plan('deploy', 'a'), anyway);
+  await world.deploy(['--instance', 'a']);
+  assert.match(await plan('rollback', 'a'), anyway);
+  await rollback(world, '--accept-schema', 'v1', '--instance', 'a');
+  const { instances } = world.state() as { instances: Record<string, { current: object }> };
+  const runs = Object.values(instances).map(
+    ({ current }) => 'version' in current && current.version,
+  );
+  assert.equal(runs, ['v1', 'v2']);
 });
 
 own.run();

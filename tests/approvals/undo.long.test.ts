@@ -123,6 +123,10 @@ test('a plan of overlap: false has a gap, and a first deploy of what runs nothin
       assert.is(useless.status, 1);
       assert.match(useless.stdout, `is none: there is nothing to ${verb}\n`);
     }
+    await world.push('v0.1', {
+      deploy: 'instances: { one: {} }\nstart: { type: command, run: "true" }\n',
+    });
+    assert.is((await plan()).undo, 'no earlier version is kept');
     const traffic = (more: string) => `start: { type: process, run: exec node server.js }
 health: { cmd: "true" }
 traffic: { type: ports, ports: [${world.port}, ${world.port + 1}]${more} }

@@ -20,7 +20,7 @@ import { type DeployRequest, networkAdded } from '../pipeline/begin.ts';
 import { inspect, refusedNow } from '../pipeline/check.ts';
 import { canaryStep } from '../pipeline/plan-steps.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
-import { metSchemas } from '../rollback/schema.ts';
+import { metSchemas, repeated } from '../rollback/schema.ts';
 import { availableMemory } from '../run/memory.ts';
 import { activeCommits, authorsOf, broughtCommits, withAuthors } from './commits.ts';
 import { contractMayFollow, requireContract } from './contract.ts';
@@ -65,7 +65,7 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
     from: current,
     to: version,
   }));
-  const canStop = file.start.type !== 'none' || file.jobs.length > 0;
+  const canStop = refusedFor('stop', '', file) === undefined;
   const shared = common(request, app, file, plan.instances);
   return {
     commit,
@@ -142,7 +142,10 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
       problems: [
         ...met
           .filter(({ verdict, isAccepted }) => verdict === 'broken' && !isAccepted)
-          .map(({ refusal }) => refusal),
+          .map(
+            ({ refusal }) =>
+              `${refusal}${repeated({ paths, app }, moves, { to, instance, database })}`,
+          ),
         ...moves.flatMap(({ instance: name, to: goal }) => {
           const isLife = verb === 'start' || verb === 'stop' || verb === 'restart';
           const own = isLife ? fileOfRelease(paths, app.app, goal) : undefined;

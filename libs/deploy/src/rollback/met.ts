@@ -53,10 +53,14 @@ export function metByRollback(
 
 /** `runner rollback shop` and, where it refuses or asks, why. */
 export function undoWords(own: MigratedApp, moves?: readonly KeptMove[]): string {
-  const met = metByRollback(own, moves);
   const names = moves?.map(({ instance }) => instance) ?? Object.keys(own.app.instances);
-  const commands = commandsFor(own.app, names, 'rollback').join('; ');
-  return `${commands}${!met || met.open ? '' : `, but ${met.refusal}`}`;
+  const commands = commandsFor(own.app, names, 'rollback');
+  const wordsOf = (command: string, at: number) => {
+    const met = metByRollback(own, moves && commands.length > 1 ? moves.slice(at, at + 1) : moves);
+    const where = command.slice(`runner rollback ${word(own.app.app)}`.length);
+    return `${command}${!met || met.open ? '' : `, but ${met.refusal}${where}`}`;
+  };
+  return commands.map(wordsOf).join('; ');
 }
 
 /** One command where it is about all that is active, else one for each of these instances. */

@@ -37,8 +37,8 @@ export function refuseSchema(
 }
 
 /** The options that the command has to have again, to do what was refused. */
-function repeated(
-  { paths, app }: Operation,
+export function repeated(
+  { paths, app }: Pick<Operation, 'paths' | 'app'>,
   moves: readonly KeptMove[],
   { to, instance, database }: SchemaChoice & RollbackTarget,
 ): string {
