@@ -59,6 +59,9 @@ test('a paused app is warned of, unless the deploy would be forced', async ({ wo
     JSON.parse((await world.deploy(['--check', '--json', ...more])).stdout).warnings;
   assert.equal(await warnings(), ['shop is paused by root: sale: runner resume shop first']);
   assert.equal(await warnings('--force'), []);
+  const answered = await world.deploy(['--check', '--migrated', 'yes']);
+  assert.is(answered.status, 2);
+  assert.match(answered.stderr, '--migrated answers for a migration that was killed, and none of');
 });
 
 test('scripts that go on after a line that fails are warned of', async ({ world }) => {

@@ -10,7 +10,7 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import { nextTimes } from '@runner/common/deploy-file/schedule';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { word } from '@runner/common/text/shell';
-import { undecided } from '../database/killed.ts';
+import { refuseAnswer, undecided } from '../database/killed.ts';
 import { type Contents, contentsOf, unreadNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
@@ -113,7 +113,8 @@ interface CheckRequest extends Omit<DeployRequest, 'trigger' | 'notify' | 'confi
 
 /** The same under a lock that is held; `packages` is what it brings beside commits. */
 export async function inspect(request: CheckRequest, app: AppState) {
-  const { paths, ref } = request;
+  const { paths, ref, migrated } = request;
+  refuseAnswer(app, migrated);
   requireLimits(paths, app);
   const { source, secrets, redact } = sourceOf(request, app);
   const reporter = redacting(request.reporter, redact);

@@ -10,7 +10,6 @@ import { activeChannels, notifySettingsOf } from '@runner/common/config/settings
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { usage } from '@runner/common/foundation/failure';
 import type { AdmittedCommand } from '../approval/admit.ts';
-import { refuseAnswer } from '../database/killed.ts';
 import { requireBackup } from '../database/restore.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { startsBeside } from '../instances/place.ts';
@@ -44,8 +43,7 @@ type Planned = Pick<CommandPlan, 'commit' | 'version' | 'summary'> &
   Partial<Pick<CommandPlan, 'facts'>> & { readonly authors: readonly string[] | undefined };
 
 async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned> {
-  const { instance, migrated, paths } = request;
-  refuseAnswer(app, migrated);
+  const { instance, paths } = request;
   const { plan, source, file, packages } = await inspect(request, app);
   const { commit, version, warnings } = plan;
   const problems = [...refusedNow(request, app, file), ...plan.problems];
