@@ -111,6 +111,20 @@ test('what takes a plan back leaves other instances, and the stopped ones, as th
     assert.match(JSON.parse(refused).summary.undo, /^runner plan deploy shop --ref /);
   }));
 
+test('an instance that leaves is shown as stopped, and comes back', () =>
+  inWorld(async (world) => {
+    await world.launch('v1', { deploy: TWO });
+    await world.push('v2', { deploy: TWO.replace('b: {', 'c: {') });
+    const one = await typed(world, 'plan deploy shop --instance a');
+    assert.not.match(one, /^ +b:/m);
+    assert.match(await typed(world, 'plan deploy shop'), /^ +b: +v1 -> stopped\n/m);
+    const { summary } = JSON.parse(await typed(world, 'plan deploy shop --json'));
+    await typed(world, 'deploy shop');
+    assert.is(runs(world), 'a v2, c v2');
+    for (const each of summary.undo.split('; ')) await typed(world, each.replace(/^runner /, ''));
+    assert.is(runs(world), 'a v1, c (v2), b v1', summary.undo);
+  }));
+
 test('a plan of overlap: false has a gap, and a first deploy of what runs nothing has no way back', () =>
   inWorld(async (world) => {
     const plan = async () => JSON.parse(await typed(world, 'plan deploy shop --json')).summary;

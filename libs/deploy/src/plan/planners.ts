@@ -13,6 +13,7 @@ import type { AdmittedCommand } from '../approval/admit.ts';
 import { requireBackup } from '../database/restore.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { startsBeside } from '../instances/place.ts';
+import { leaving } from '../journal/after-success.ts';
 import { chosenInstances } from '../lifecycle/chosen.ts';
 import { refusedFor } from '../lifecycle/verbs.ts';
 import { type DeployRequest, networkAdded } from '../pipeline/begin.ts';
@@ -65,6 +66,12 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
   }));
   const canStop = refusedFor('stop', '', file) === undefined;
   const shared = common(request, app, file, plan.instances);
+  const names = file.instances.map(({ name }) => name);
+  const gone = leaving(app, names, { partial: instance !== undefined }).flatMap((name) => {
+    const from = app.instances[name]?.current;
+    return from ? [{ instance: name, from }] : [];
+  });
+  const ends = gone.map((each) => ({ ...each, from: each.from.version, to: null }));
   return {
     commit,
     version,
@@ -72,7 +79,7 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
     summary: {
       ...shared,
       gap: [shared.gap, ...canaryStep(plan.canary)].join('; '),
-      moves,
+      moves: [...moves, ...ends],
       changes: {
         ...withAuthors(brought.changes, known),
         ...packages,
@@ -82,7 +89,7 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
       files: brought.files,
       database: migrate ? `runs ${migrate.run}, ${tried}${kept}` : 'not changed',
       contract: contractMayFollow(paths, app, file),
-      undo: undoOfDeploy({ paths, app }, plan.instances, { commit, canStop }),
+      undo: undoOfDeploy({ paths, app }, plan.instances, { commit, canStop, gone }),
       problems,
       warnings: warnings.filter((each) => !each.startsWith('approval: ')),
     },

@@ -2,6 +2,7 @@
 import { isStopped } from '@runner/common/apps/operator';
 import { withApprovals } from '@runner/common/apps/plan-words';
 import type { PlannedVerb } from '@runner/common/apps/plans';
+import { word } from '@runner/common/text/shell';
 import type { MigratedApp } from '../database/way-back.ts';
 import { isRestorable } from '../instances/kept-file.ts';
 import { isRestart, type KeptMove } from '../journal/after-rollback.ts';
@@ -9,11 +10,18 @@ import { commandsFor, undoWords } from '../rollback/met.ts';
 
 const SAME = 'none: each instance has the same commit before and after';
 
-/** What `runner deploy` of a commit started and moved is stopped and rolled back. */
+interface DeployGoal {
+  readonly commit: string;
+  readonly canStop: boolean;
+  /** Instances that leave `.deploy.yml`. */
+  readonly gone: readonly Pick<KeptMove, 'instance' | 'from'>[];
+}
+
+/** What `runner deploy` of a commit started and moved is stopped and rolled back, and what left it is deployed. */
 export function undoOfDeploy(
   own: MigratedApp,
   chosen: readonly { readonly instance: string }[],
-  { commit, canStop }: { readonly commit: string; readonly canStop: boolean },
+  { commit, canStop, gone }: DeployGoal,
 ): string {
   const { app, paths } = own;
   const names = chosen.map(({ instance }) => instance);
@@ -27,7 +35,13 @@ export function undoOfDeploy(
   if (kept.length < moves.length || isStuck) return 'no earlier version is kept';
   const started = names.filter((name) => !active(name) || isStopped(app, name));
   const back = kept.length > 0 ? [undoWords(own, kept)] : [];
-  return typed(own, [...back, ...commandsFor(app, started, 'stop')]);
+  const name = word(app.app);
+  const again = gone.flatMap(({ instance, from }) => {
+    const where = `--instance ${word(instance)}`;
+    const deploy = `runner deploy ${name} --ref ${from.commit} ${where}`;
+    return isStopped(app, instance) ? [deploy, `runner stop ${name} ${where}`] : [deploy];
+  });
+  return typed(own, [...back, ...commandsFor(app, started, 'stop'), ...again]);
 }
 
 /** The same of a command that goes to releases which are there. */
