@@ -151,6 +151,9 @@ traffic: { type: ports, ports: [${world.port}, ${world.port + 1}]${more} }
     assert.match((await plan()).memory, /^one version at a time/);
     await world.push('v2', { deploy: traffic('') });
     assert.is((await plan()).gap, 'none: the new version starts beside the old one');
+    assert.match((await plan()).memory, /^two versions run beside each other/);
+    await typed(world, 'stop shop');
+    assert.match((await plan()).memory, /^one version at a time/);
   }));
 
 test.run();

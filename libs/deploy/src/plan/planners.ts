@@ -205,9 +205,9 @@ function common(
   const names = moved.map(({ instance }) => instance);
   const own = file?.instances.filter(({ name }) => names.includes(name)) ?? [];
   const canOverlap = verb !== 'stop' && database === undefined;
-  const isBeside = canOverlap && own.some(startsBeside);
   const active = names.filter((name) => app.instances[name]?.current);
   const isOff = active.every((name) => isStopped(app, name));
+  const isBeside = canOverlap && !isOff && own.some(startsBeside);
   const free = `${Math.round(availableMemory() / 1_048_576)} MiB are free`;
   const warm = file?.watch && verb === 'deploy' ? ', the old one until its watch ends' : '';
   const gap =
