@@ -1,5 +1,6 @@
 /** What follows a rollout that did not reach all servers, with a real broker. */
 import { hasBroker, whenBroker } from '@runner/testing/broker';
+import { start } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { gate, makeWorld, type World } from '../deploys/world.ts';
@@ -26,9 +27,15 @@ withBroker('a canary that has not finished is waited for before the others', asy
   await stage.world.push('v1', { deploy: build });
   const early = await stage.fleet('deploy', 'shop', '--max-parallel', '3', '--wait', '2s');
   assert.equal([early.status, early.lines[1]?.status], [4, 'no_answer']);
+  const rollout = String(early.lines[0]?.rollout);
+  const { root } = stage.operator;
+  const resuming = start('runner-fleet', ['resume', rollout, '--json'], { root });
+  const lines = resuming.stdout[Symbol.asyncIterator]();
+  const { batches } = JSON.parse((await lines.next()).value);
+  // Only then: a canary that has finished is in no batch.
   open();
-  const resumed = await stage.fleet('resume', String(early.lines[0]?.rollout));
-  assert.equal([resumed.status, resumed.lines[0]?.batches], [0, [['web1'], ['web2', 'web3']]]);
+  const { status } = await resuming.done;
+  assert.equal([status, batches], [0, [['web1'], ['web2', 'web3']]]);
 });
 
 withBroker('after a canary that failed, the next server is one', async (stage) => {
