@@ -86,7 +86,7 @@ export function troublesOf(summary: AppSummary): string[] {
   return [...judged, ...summary.jobs.flatMap(({ trouble }) => trouble ?? [])];
 }
 
-/** How the watch of a release ended that was judged bad and was not left; undefined if there is none. */
+/** The end of the watch that judged the running release bad; undefined if no release that runs is bad. */
 export function badRelease({ watched, instances }: AppSummary): WatchEnd | undefined {
   if (watched?.verdict !== 'bad') return undefined;
   const isLeft = instances.every(

@@ -3,7 +3,6 @@
  * the commit that it leaves on hold, so that `fetch --deploy` skips it.
  */
 import { entriesAnyway } from '@runner/common/apps/job-book';
-import { isStopped } from '@runner/common/apps/operator';
 import { restoreLine } from '@runner/common/apps/schema-way';
 import { versionLabel } from '@runner/common/apps/versions';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
@@ -12,7 +11,7 @@ import { usage } from '@runner/common/foundation/failure';
 import { admit, begin, end, orGiveBack } from '../approval/admit.ts';
 import { requireBackup, restoreSteps } from '../database/restore.ts';
 import type { Target } from '../instances/drivers/driver.ts';
-import { fileOfRelease, isRestorable } from '../instances/kept-file.ts';
+import { fileOfRelease } from '../instances/kept-file.ts';
 import { activation, isRunning } from '../instances/steps.ts';
 import { besideItself, keptTarget } from '../instances/target.ts';
 import { endJobs, givingWay } from '../jobs/give-way.ts';
@@ -31,7 +30,8 @@ import { silent, startNotifier } from '../report/notifier.ts';
 import { refuseBorder } from './border.ts';
 import { type RollbackOutcome, rollbackInLog } from './outcome.ts';
 import { goalsOf, nothingToDo, planRollback, type RollbackTarget } from './plan.ts';
-import { metSchemas, refuseSchema, type SchemaChoice } from './schema.ts';
+import { refuseSchema, type SchemaChoice } from './schema.ts';
+import { startedAgain } from './started-again.ts';
 
 /** If the log knows its `deployId`, nothing is done: its end is waited for and returned. */
 export interface RollbackRequest extends OperationRequest, RollbackChoice {}
@@ -155,24 +155,6 @@ export async function rollBack(
     ...(failed ? failure(op, moves, failed) : { result: 'rolled_back', version: to.version }),
     duration_ms: op.clock.total,
   };
-}
-
-/** What stays at its version is stopped for the database, too: it starts again if it works with that. */
-function startedAgain(
-  op: Operation,
-  planned: readonly KeptMove[],
-  database: string | undefined,
-): KeptMove[] {
-  if (database === undefined) return [];
-  return Object.entries(op.app.instances).flatMap(([instance, { current }]) => {
-    if (!current || planned.some((move) => move.instance === instance)) return [];
-    if (isStopped(op.app, instance) || !isRestorable(op.paths, op.app.app, current)) return [];
-    const move = { instance, from: current, to: current };
-    const [met] = metSchemas(op, [move], { database });
-    if (!met || met.open) return [move];
-    op.reporter.note(`${instance} is stopped, and stays so: ${met.words}`);
-    return [];
-  });
 }
 
 const RESTORING = { stage: 'switch', rests_jobs: true } as const;
