@@ -39,6 +39,22 @@ exec runner-prune --dry-run --json --root "$PWD/seen"`;
   assert.ok(JSON.parse(stdout).apps[0].releases >= 500_000, stderr);
 });
 
+(canMount ? test : test.skip)('what is mounted in a release keeps its files', async () => {
+  const root = await newRoot();
+  const script = `cd ${shellWord(root)}; mkdir 'a disk' apps/shop/releases/r1/data; echo precious > 'a disk/file'
+mount --bind 'a disk' apps/shop/releases/r1/data; runner-prune shop; runner-doctor --offline
+runner-remove shop --yes --purge`;
+  const ended = await shell(`unshare -m sh -c ${shellWord(script)}`, { root });
+  assert.is(readFileSync(join(root, 'a disk/file'), 'utf8'), 'precious\n');
+  const [r1, mount] = ['', '/data'].map((each) => `${root}/apps/shop/releases/r1${each}`);
+  const why = (path: string) =>
+    `${path} cannot be removed: ${mount} is mounted there: unmount it first\n`;
+  assert.ok(ended.stderr.includes(`runner prune: ${why(r1 as string)}`), ended.stderr);
+  assert.ok(ended.stderr.includes(`runner remove: ${why(join(root, 'apps/shop'))}`), ended.stderr);
+  assert.match(ended.stdout, /r1 is no longer needed but could not be removed\n +umount /);
+  assert.equal(releasesOf(root), ['r1', ...KEPT]);
+});
+
 test('an app whose lock is held is skipped and named; asked for by name, the status is 75', async () => {
   const root = await newRoot();
   const lock = join(root, 'locks/shop.lock');

@@ -3,16 +3,20 @@ import { fchmodSync, fstatSync, futimesSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { closing } from '../foundation/attempt.ts';
 import { systemCode, systemWords } from '../foundation/failure.ts';
+import { mountedBelow } from './mounts.ts';
 import { readRange } from './read.ts';
 import { Folder, inFolder, type Name } from './tree.ts';
 import { writeFully } from './write.ts';
 
 /**
- * Removes a folder tree, read-only folders too, or a file, by a path whose folder no app can change.
- * Never throws an error of the system: returns why something is left, a sentence, or undefined.
+ * Removes a folder tree, read-only folders too, or a file, by a path whose folder no app can change. Nothing of
+ * one in which a disk, a bucket or another folder is mounted: its files would go too. Never throws an error of the system: returns why something is left, a sentence, or undefined.
  */
 export function removeTree(path: string): string | undefined {
   try {
+    const mount = mountedBelow(path);
+    if (mount !== undefined)
+      return `${path} cannot be removed: ${mount} is mounted there: unmount it first`;
     inFolder(Folder.open(dirname(path)), (parent) => removeEntry(parent, basename(path)));
     return undefined;
   } catch (error) {

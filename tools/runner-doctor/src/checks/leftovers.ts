@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
+import { mountedBelow } from '@runner/common/files/mounts';
 import { namesIn } from '@runner/common/files/read';
 import { Folder, inFolder, type Name } from '@runner/common/files/tree';
 import { orElse } from '@runner/common/foundation/attempt';
@@ -18,14 +19,17 @@ export function leftovers({ io, paths }: Server, app: AppState): Findings {
   const abandoned = namesIn(own.releases).filter((name) => name.startsWith('.tmp-'));
   const { uid: owner } = statSync(paths.root);
   // Not reported if the next deploy can remove it: a failed release is kept for inspection.
-  const stuck = unusedReleases(own, app).filter((name) =>
-    needsRoot(join(own.releases, name), owner),
-  );
+  const stuck = unusedReleases(own, app).filter((name) => {
+    const path = join(own.releases, name);
+    return needsRoot(path, owner) || mountedBelow(path) !== undefined;
+  });
   const found = (names: readonly string[], words: string) =>
     names.map((name) => {
       const path = join(own.releases, name);
-      const sudo = io.uid !== 0 && needsRoot(path, owner) ? 'sudo ' : '';
-      return warning(`${path} ${words}`, `${sudo}rm -rf ${word(path)}`);
+      const mount = mountedBelow(path);
+      const sudo = io.uid !== 0 && (mount || needsRoot(path, owner)) ? 'sudo ' : '';
+      const fix = mount ? `umount ${word(mount)}` : `rm -rf ${word(path)}`;
+      return warning(`${path} ${words}`, `${sudo}${fix}`);
     });
   return [
     ...found(abandoned, 'was left by a killed deploy'),
