@@ -96,6 +96,11 @@ test('a user without write access to the root is refused and changes nothing', a
     ],
   );
   assert.equal(contentOf(root), before);
+  chownSync(root, 12_345, 12_345);
+  const notRoots = await as(`${SHOP.join(' ')} --public`);
+  // Root itself is refused there.
+  const words = ` use: sudo -u '#12345' runner add ${SHOP.join(' ')} --public --root ${shellWord(root)} (`;
+  assert.ok(notRoots.stderr.includes(words), notRoots.stderr);
   const own = newRoot();
   const file = join(temporaryFolder('add'), 'token');
   writeFileSync(file, TOKEN, { mode: 0o600 });

@@ -98,5 +98,8 @@ function sudoHint(io: Io, title: string, args: readonly string[], error: Failure
   // sudo drops RUNNER_ROOT.
   const own = option === undefined && io.env.RUNNER_ROOT ? ['--root', root] : [];
   const holdsSecret = args.some((each) => /^--token(?:=|$)/.test(each));
-  return `; use: sudo ${[title, ...[...(holdsSecret ? [] : args), ...own].map(word)].join(' ')}`;
+  // With `--root` the installed server's launcher stays root, which is refused in another user's root.
+  const isNamed = own.length > 0 || option !== undefined;
+  const sudo = isNamed && owner !== 0 ? `sudo -u '#${owner}'` : 'sudo';
+  return `; use: ${sudo} ${[title, ...[...(holdsSecret ? [] : args), ...own].map(word)].join(' ')}`;
 }
