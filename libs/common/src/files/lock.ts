@@ -59,7 +59,8 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
     const { spawnSync } = process.getBuiltinModule('node:child_process');
     const flock = (seconds: number) =>
       spawnSync('flock', ['-x', ...(seconds > 0 ? ['-w', '1'] : ['-n']), '-E', String(HELD), '3'], {
-        stdio: ['ignore', 'ignore', 'ignore', fd],
+        stdio: ['ignore', 'ignore', 'pipe', fd],
+        encoding: 'utf8',
         // The environment may hold RUNNER_TOKEN.
         env: { PATH: process.env.PATH },
       });
@@ -72,11 +73,12 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
       return undefined;
     }
     if (done.status !== 0) {
-      const { error, signal, status } = done;
+      const { error, signal, status, stderr } = done;
       if (systemCode(error) === 'ENOENT')
         throw new Failure('lock_unavailable', 'the command flock is missing: install util-linux');
-      const why = error ? `cannot start: ${systemWords(error)}` : `ended with ${signal ?? status}`;
-      throw new Failure('lock_unavailable', `cannot lock ${path}: flock ${why}`);
+      const ended = stderr?.trim() || `flock ended with ${signal ?? status}`;
+      const why = error ? `flock cannot start: ${systemWords(error)}` : ended;
+      throw new Failure('lock_unavailable', `cannot lock ${path}: ${why}`);
     }
     describe(fd, holder);
   } catch (error) {

@@ -184,9 +184,13 @@ export function notProvided(what: string): Failure {
   return usage(`the following required arguments were not provided: ${what}`);
 }
 
+/** Errors of Linux that Node calls UNKNOWN. */
+const UNNAMED: Readonly<Record<string, string>> = { '-116': 'ESTALE', '-122': 'EDQUOT' };
+
 /** The `code` of an operating-system error (`ENOENT`, …), or undefined. */
 export function systemCode(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null)?.code;
+  const { code, errno } = (error ?? {}) as { code?: unknown; errno?: unknown };
+  if (code === 'UNKNOWN') return UNNAMED[String(errno)] ?? code;
   return typeof code === 'string' ? code : undefined;
 }
 

@@ -182,6 +182,25 @@ test('without the command flock the lock is unavailable, which says what to inst
   }
 });
 
+test('why flock cannot lock is said, as on a file system without locks', () => {
+  const path = process.env.PATH;
+  const folder = scratch();
+  plant(
+    join(folder, 'flock'),
+    '#!/bin/sh\necho "flock: 3: No locks available" >&2; exit 71\n',
+    0o755,
+  );
+  process.env.PATH = `${folder}:${path}`;
+  try {
+    assert.match(
+      told(() => takeLock(fresh(), 0)),
+      /^lock_unavailable: cannot lock .*\.lock: flock: 3: No locks available$/,
+    );
+  } finally {
+    process.env.PATH = path;
+  }
+});
+
 test('a lock that is not a file is refused', () => {
   const folder = scratch();
   plant(join(folder, 'target'), 'x');
