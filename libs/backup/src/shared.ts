@@ -10,6 +10,7 @@ import { closing } from '@runner/common/foundation/attempt';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
 import { isKnown, UNKNOWN } from './checks.ts';
 import { type EntryContent, type LeaveOut, rangeOf } from './contents.ts';
 import { byteString, type TarEntry, textOfBytes } from './tar.ts';
@@ -25,6 +26,7 @@ const DEEPEST = DEPTH_MAX - 10;
 
 /** One walk through all shared folders. */
 interface Walk {
+  readonly root: string;
   readonly users: readonly User[];
   readonly groups: readonly Group[];
   /** Absent during the survey, which opens no file. */
@@ -34,7 +36,7 @@ interface Walk {
 
 /** What the shared folders hold; `leaveOut` gets what a backup cannot save. */
 export function surveyShared(paths: Paths, leaveOut: LeaveOut): Survey {
-  const walk = { users: [], groups: [], leaveOut };
+  const walk = { root: paths.root, users: [], groups: [], leaveOut };
   const sizes = new Map<string, number>();
   for (const { entry } of walked(paths, walk)) sizes.set(entry.path, entry.size);
   return sizes;
@@ -43,7 +45,7 @@ export function surveyShared(paths: Paths, leaveOut: LeaveOut): Survey {
 /** What was surveyed and is still there, with up to as many bytes. */
 export function sharedOf(paths: Paths, survey: Survey): Generator<EntryContent> {
   const [users, groups] = [localUsers(), localGroups()];
-  return walked(paths, { users, groups, survey, leaveOut: () => {} });
+  return walked(paths, { root: paths.root, users, groups, survey, leaveOut: () => {} });
 }
 
 function* walked(paths: Paths, walk: Walk): Generator<EntryContent> {
@@ -78,15 +80,19 @@ function* entryAt(walk: Walk, folder: Folder, name: Name, path: string): Generat
     const code = systemCode(error) ?? '';
     if (error instanceof Failure || code === '') throw error;
     if (CHANGED.includes(code)) walk.leaveOut(path, 'it changed while it was read');
-    else if (code !== 'ENOENT') throw unreadableFile(path, error);
+    else if (code !== 'ENOENT') throw unreadableFile(walk, path, error);
   }
 }
 
-function unreadableFile(path: string, error: unknown): unknown {
+function unreadableFile({ root }: Walk, path: string, error: unknown): unknown {
   const shown = textOfBytes(path);
-  return systemCode(error) === 'EACCES'
-    ? new Failure('file_unreadable', `cannot read ${shown}: run the command as root`)
-    : systemFailure(error, `read ${shown}`, 'file_unreadable');
+  if (systemCode(error) !== 'EACCES')
+    return systemFailure(error, `read ${shown}`, 'file_unreadable');
+  // Not as root, who would write no backup of another user's root.
+  const shared = word(join(root, textOfBytes(path.split('/').slice(0, 5).join('/'))));
+  const fix = `sudo setfacl -R -m u:${process.geteuid?.()}:rX ${shared}`;
+  const message = `cannot read ${shown}: allow it with ${fix}, or leave out --with-shared`;
+  return new Failure('file_unreadable', message);
 }
 
 function kindOf(stat: Stats): string {

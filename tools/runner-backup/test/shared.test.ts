@@ -2,8 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { run } from '@runner/testing/run';
+import { dirname, join } from 'node:path';
+import { RECIPIENT } from '@runner/testing/age-key';
+import { asNobody, run, shell } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { backUp, IN_ROOT, identity, makeRoot } from './shared.ts';
@@ -54,6 +55,27 @@ test('backups of databases are not in it, and are named', async () => {
     `runner backup: the backups of the database of shop are not in it: copy ${folder}\n`,
   );
 });
+
+const asOther = process.getuid?.() === 0 && spawnSync('setfacl', ['--version']).error === undefined;
+
+(asOther ? test : test.skip)(
+  "an app's files that runner may not read are named with the command that allows it",
+  async () => {
+    const { root, shared } = await makeRoot();
+    const own = join(shared, 'a b');
+    mkdirSync(own, { mode: 0o700 });
+    spawnSync('chown', ['-R', '65534:65534', dirname(root)]);
+    spawnSync('chown', ['12345:12345', own]);
+    const args = `--with-shared --recipient ${RECIPIENT} --to '${root}/../b.age'`;
+    const backUpOwn = () => shell(`${asNobody('runner-backup')} ${args}`, { root, cwd: '/' });
+    const { status, stderr } = await backUpOwn();
+    const fix = `setfacl -R -m u:65534:rX ${shared}`;
+    const words = `cannot read ${IN_ROOT}/a b: allow it with sudo ${fix}, or leave out --with-shared`;
+    assert.equal([status, stderr], [1, `runner backup: ${words} (file_unreadable)\n`]);
+    assert.is((await shell(fix)).status, 0);
+    assert.is((await backUpOwn()).status, 0);
+  },
+);
 
 test('what an operator left beside the files of runner is not saved, and what is saved can be restored', async () => {
   const { root, shared } = await makeRoot();
