@@ -232,6 +232,7 @@ test('a host that redirects to another one does not make git hand the token over
 }) => {
   await world.push('v1');
   const other = await startCodeHost();
+  other.fail({ status: 401, headers: { 'www-authenticate': 'Basic realm="git"' } }, 9);
   world.git.fail(
     { redirect: `${other.url}/acme/shop.git/info/refs?service=git-upload-pack` },
     4,
@@ -239,6 +240,8 @@ test('a host that redirects to another one does not make git hand the token over
   );
   const done = await world.deploy();
   assert.is(done.status, 1);
+  const words = `redirects to ${new URL(other.url).origin}, where the token is not sent: `;
+  assert.ok(done.stderr.includes(words) && done.stderr.includes('(code_host_error)'), done.stderr);
   assert.not.ok(
     JSON.stringify(other.requests).includes(
       Buffer.from(`x-access-token:${TOKEN}`).toString('base64'),

@@ -81,6 +81,12 @@ const MESSAGE_MAX = 300;
 /** The Failure for a call of git that failed; includes git's own message where it helps. */
 export function gitFailure(source: GitSource, result: GitResult): Failure {
   if (result.timedOut) return new Failure('network_error', 'the code host did not answer in time');
+  // git got no answer from askpass, which knows only the origin of the app's host.
+  const [, other] = /could not read Username for '([^']+)'/.exec(result.stderr) ?? [];
+  if (other !== undefined && (source.token || source.mint)) {
+    const words = `redirects to ${other}, where the token is not sent: check code_host_git_url`;
+    return new Failure('code_host_error', `the code host ${words}`);
+  }
   const found = MEANINGS.find(([pattern]) => pattern.test(result.stderr));
   // Redacted before it is cut: a secret that was cut is not recognised.
   const clean = redactor(source.token ? [source.token] : [])(result.stderr);
