@@ -3,6 +3,14 @@ import type { ApiAnswer, ApiCall, ApiType } from './host-api-types.ts';
 
 const END = '2099-01-01T00:00:00Z';
 
+/** What GitHub says of a description that it does not take. */
+function badDescription(description: unknown): string | undefined {
+  if (typeof description !== 'string') return undefined;
+  if (/[^\0-\uffff]/u.test(description)) return "description doesn't accept 4-byte Unicode";
+  const max = 'description is too long (maximum is 140 characters)';
+  return description.length > 140 ? max : undefined;
+}
+
 const posted = ({ host, path, body }: ApiCall): ApiAnswer => {
   host.posts.push({ path, body });
   return [201, { id: host.posts.length, ...body }];
@@ -51,6 +59,11 @@ function github(call: ApiCall): ApiAnswer {
   if (path === '/user')
     return [403, { message: 'Resource not accessible by integration', status: '403' }];
   if (!mayRead(call)) return [404, { message: 'Not Found', status: '404' }];
+  const message = badDescription(body.description);
+  if (message !== undefined) {
+    const errors = [{ resource: 'Status', code: 'custom', field: 'description', message }];
+    return [422, { message: 'Validation Failed', errors, status: '422' }];
+  }
   if (method === 'POST') return posted(call);
   if (path.endsWith('/deployments')) return [200, deploymentsOf(call)];
   const checks = host.checks.get(shaIn(path)) ?? [];
@@ -109,7 +122,7 @@ function gitea(call: ApiCall): ApiAnswer {
 }
 
 function bitbucket(call: ApiCall): ApiAnswer {
-  const { host, path, method, token } = call;
+  const { host, path, method, token, body } = call;
   const refused = (status: number, message: string): ApiAnswer => [
     status,
     { type: 'error', error: { message } },
@@ -120,6 +133,8 @@ function bitbucket(call: ApiCall): ApiAnswer {
     return refused(403, 'Your credentials lack one or more required privilege scopes.');
   if (path === '/user') return [200, { type: 'user', nickname: token.login }, headers];
   if (!mayRead(call)) return refused(404, 'Repository not found');
+  if (String(body.key).length > 40)
+    return refused(400, 'key: Ensure this value has at most 40 characters.');
   if (method === 'POST') return posted(call);
   if (!path.endsWith('/statuses')) return [200, { type: 'repository' }, headers];
   const checks = host.checks.get(shaIn(path)) ?? [];

@@ -43,4 +43,28 @@ test('a token that may not write waits in the queue, and nothing is said without
   await api.close();
 });
 
+test('no emoji of an error keeps the failure from its commit on GitHub', async () => {
+  const { root, api } = await makeWorld('github');
+  const cause = `${'💥 '.repeat(80)}Build failed ✗ 😀`;
+  await send(root, event('DeployFailure', 2, { stage: 'build', cause }));
+  assert.equal(statuses(api), [[sha(2), 'failure', 'build: Build failed ✗']]);
+  await api.close();
+});
+
+test('two apps whose long names begin alike have a status each on Bitbucket', async () => {
+  const { root, api } = await makeWorld('bitbucket');
+  const names = ['a', 'b'].map((end) => `shop-${'x'.repeat(40)}-${end}`);
+  for (const name of names) {
+    const args = ['--repo', 'here:acme/shop', '--branch', 'main', '--token-from', 'shop'];
+    await run('runner-add', [...args, '--name', name], { root });
+  }
+  const { stdout } = await send(
+    root,
+    ...names.map((project) => event('DeployFailure', 2, { project })),
+  );
+  assert.not.match(stdout, 'rejected');
+  assert.is(new Set(api.posts.map(({ body }) => body.key)).size, 2);
+  await api.close();
+});
+
 test.run();

@@ -1,4 +1,5 @@
 /** The commit status for a deploy's event, and GitHub's deployment, in the words of each host. */
+import { hashOf } from '@runner/common/audit/chain';
 import { textOf } from '@runner/common/audit/record';
 import type { HostApi } from '@runner/common/hosts/api';
 import type { HttpAnswer } from '@runner/common/http/request';
@@ -30,7 +31,7 @@ function postsOf(kind: Announceable['kind'], field: (name: string) => string, du
     deployId,
     /** Only update an existing deployment. */
     isCorrection: false,
-    description: cutCodePoints(text.replace(/\s+/g, ' ').trim(), DESCRIPTION_MAX),
+    description: descriptionOf(text),
   });
   switch (kind) {
     case 'DeployStarted':
@@ -54,6 +55,12 @@ function postsOf(kind: Announceable['kind'], field: (name: string) => string, du
     default:
       return [];
   }
+}
+
+/** GitHub refuses a status with a character of four bytes, as most emoji are. */
+function descriptionOf(text: string): string {
+  const plain = text.replace(/[^\0-\uffff]\ufe0f?/gu, '').replace(/\s+/g, ' ');
+  return cutCodePoints(plain.trim(), DESCRIPTION_MAX);
 }
 
 function firstLine(text: string): string {
@@ -94,7 +101,8 @@ function postStatus({ api, app, repo, gitUrl }: At, post: CommitPost): Promise<H
     }
     case 'bitbucket': {
       const word = { pending: 'INPROGRESS', success: 'SUCCESSFUL', failure: 'FAILED' }[state];
-      const about = { key: context.slice(0, KEY_MAX), name: context, state: word, description };
+      const key = context.length > KEY_MAX ? hashOf(context).slice(0, KEY_MAX) : context;
+      const about = { key, name: context, state: word, description };
       const url = `${gitUrl}/${repo}/commits/${commit}`;
       return api.post(`/repositories/${repo}/commit/${commit}/statuses/build`, { ...about, url });
     }
