@@ -77,6 +77,24 @@ test("Slack: the documentation's ways to call people call no one", async () => {
   assert.equal([mentions, shown.includes(calls)], [[], true]);
 });
 
+test('Slack: no message is so long that Slack would split it inside its block of code', async () => {
+  for (const character of ['x', '<', '😀']) {
+    const fields = { error: character.repeat(4_000), version: character.repeat(200) };
+    const record = {
+      kind: 'DeployFailure',
+      project: 'shop',
+      fields: event('DeployFailure', fields),
+    };
+    const messages = slack.messages(
+      await noticeOf(record as never, NOTICE_OPTIONS),
+      undefined,
+      () => {},
+    );
+    const lengths = messages.map(({ payload }) => String(payload.text).length);
+    assert.ok(lengths.every((length) => length <= 4_000) && lengths.length === 2, `${lengths}`);
+  }
+});
+
 const ntfyAt = (url: string) =>
   ntfy.connect({ ntfy: { url: new Secret(`${url}/topic`) } }, line) as Channel;
 const ntfyError = (code: number) => JSON.stringify({ code, http: 0, error: 'words' });

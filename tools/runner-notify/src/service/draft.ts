@@ -23,7 +23,9 @@ export interface Writing {
 }
 
 /** How much of the error is shown, from all of it down to nothing. */
-const SHARES = [1, 0.5, 0.25, 0];
+const SHARES = [1, 0.9, 0.5, 0.25, 0];
+/** The first share that is tried after a refusal, since the limit that the service applies is unknown. */
+const HALF = 2;
 
 function fitting(draft: Draft, level = 0, plain = false): Message | undefined {
   const share = SHARES[level];
@@ -33,7 +35,7 @@ function fitting(draft: Draft, level = 0, plain = false): Message | undefined {
   return {
     payload,
     instead(complaint) {
-      if (complaint === 'length') return fitting(draft, level + 1, plain);
+      if (complaint === 'length') return fitting(draft, Math.max(level + 1, HALF), plain);
       return plain ? undefined : fitting(draft, level, true);
     },
   };

@@ -11,8 +11,8 @@ import { type Markup, textWriting } from '../../service/text.ts';
 
 /** docs.slack.dev/apis/web-api/rate-limits: one message per second for an incoming webhook. */
 const RATES: readonly Rate[] = [{ count: 1, per: 1_000 }];
-/** docs.slack.dev/reference/methods/chat.postMessage: a text of more characters is cut by Slack. */
-const TEXT_MAX = 40_000;
+/** Slack splits a longer text, even inside a block of code: slackapi/java-slack-sdk#704. */
+const TEXT_MAX = 4_000;
 const METHOD = 'POST webhook';
 
 /** Stands for a back-tick inside code, where Slack has no escape. */
