@@ -43,6 +43,20 @@ test('a token that may not write waits in the queue, and nothing is said without
   await api.close();
 });
 
+test('a host that limits requests is left alone until the time it names, else for a minute', async () => {
+  const reset = String(Math.floor(Date.now() / 1000) + 600);
+  for (const [headers, wait] of [
+    [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }, /asks to wait 5\d\d s/],
+    [{}, /asks to wait 60 s/],
+  ] as const) {
+    const { root, api } = await makeWorld('github');
+    const body = { message: 'You have exceeded a secondary rate limit.' };
+    api.fail({ status: 403, body, headers }, Number.POSITIVE_INFINITY);
+    assert.match((await send(root, event('DeployStarted', 1))).stderr, wait);
+    await api.close();
+  }
+});
+
 test('no emoji of an error keeps the failure from its commit on GitHub', async () => {
   const { root, api } = await makeWorld('github');
   const cause = `${'💥 '.repeat(80)}Build failed ✗ 😀`;

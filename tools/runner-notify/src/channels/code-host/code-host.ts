@@ -79,10 +79,21 @@ function judge(call: Call, api: HostApi, answer: HttpAnswer): SendOutcome {
   if (api.type === 'gitlab' && /cannot transition/i.test(said))
     return { class: 'delivered', rest: 0 };
   if (failureIn(() => refuseOthers(api, answer))?.code === 'rate_limited')
-    return { class: 'wait', delay: delayOf(answer), problem: problem(true) };
+    return { class: 'wait', delay: delayOf(answer, pauseIn(answer)), problem: problem(true) };
   if (status === 400 || status === 409 || status === 422)
     return { class: 'rejected', problem: problem(false, RIGHTS) };
   return { class: 'retry', problem: problem(true, status < 500 ? RIGHTS : undefined) };
+}
+
+/**
+ * GitHub says at which second requests are taken again, and asks for a minute where it says nothing:
+ * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api. Undefined: as in `Retry-After`.
+ */
+function pauseIn({ headers }: HttpAnswer): number | undefined {
+  if (headers['retry-after'] !== undefined) return undefined;
+  if (headers['x-ratelimit-remaining'] !== '0') return 60;
+  const seconds = Number(headers['x-ratelimit-reset']) - Date.now() / 1000;
+  return seconds > 0 ? seconds : 60;
 }
 
 /** Every host answers with what it wrote. */
