@@ -83,4 +83,13 @@ test('whatever stands in a value arrives as it is and is never looked at again',
   );
 });
 
+test('a value in an address between angle brackets is escaped as one, but not for Telegram', () => {
+  const template =
+    '<https://e.org/${VERSION}|${VERSION}> <https://e.org/${VERSION}> ${VERSION} <${VERSION}';
+  const version = (slot: Slot) => `<${slot}:v1.2.3>`;
+  const links = `<https://e.org/${version('link')}|${version('text')}> <https://e.org/${version('link')}>`;
+  assert.is(fill(template, false), `${links} ${version('text')} <${version('text')}`);
+  assert.not.match(fill(template), '<link:');
+});
+
 test.run();

@@ -37,14 +37,21 @@ export type TemplatePiece =
 /** Shown for an unknown value. */
 const UNKNOWN = '–';
 
+/** A slot, or the address between angle brackets of Slack and Discord. */
+type Place = Slot | 'angle';
 /** Marks that begin or end a slot. */
-const TURNS: readonly (readonly [from: Slot, mark: string, to: Slot])[] = [
+const TURNS: readonly (readonly [from: Place, mark: string, to: Place])[] = [
   ['text', '```', 'pre'],
   ['text', '`', 'code'],
   ['text', '](', 'link'],
   ['pre', '```', 'text'],
   ['code', '`', 'text'],
   ['link', ')', 'text'],
+];
+const ANGLES: typeof TURNS = [
+  ['text', '<http', 'angle'],
+  ['angle', '|', 'text'],
+  ['angle', '>', 'text'],
 ];
 
 /**
@@ -54,14 +61,16 @@ const TURNS: readonly (readonly [from: Slot, mark: string, to: Slot])[] = [
 export function parseTemplate(source: string, codeEscapes: boolean): TemplatePiece[] {
   const pieces: TemplatePiece[] = [];
   let literal = '';
-  let slot: Slot = 'text';
+  let slot: Place = 'text';
+  // In Telegram an angle bracket is text.
+  const turns = codeEscapes ? TURNS : [...TURNS, ...ANGLES];
   const push = () => {
     if (literal !== '') pieces.push({ literal });
     literal = '';
   };
   for (let at = 0; at < source.length; ) {
     const escapable: boolean = codeEscapes || slot === 'text' || slot === 'link';
-    const turn = TURNS.find(([from, mark]) => from === slot && source.startsWith(mark, at));
+    const turn = turns.find(([from, mark]) => from === slot && source.startsWith(mark, at));
     if (source.startsWith('$${', at)) {
       literal += codeEscapes && slot === 'text' ? '$\\{' : '${';
       at += 3;
@@ -69,7 +78,7 @@ export function parseTemplate(source: string, codeEscapes: boolean): TemplatePie
       const opens = literal.endsWith('```') && slot === 'pre';
       push();
       const name = nameAt(source, at);
-      pieces.push({ name, slot, opens });
+      pieces.push({ name, slot: slot === 'angle' ? 'link' : slot, opens });
       at += name.length + 3;
     } else if (source[at] === '\\' && escapable) {
       literal += source.slice(at, at + 2);

@@ -39,7 +39,7 @@ const mrkdwn: Markup = {
 function escapeValue(value: string, slot: Slot): string {
   if (slot === 'code') return entities(value).replaceAll('`', TICK);
   if (slot === 'pre') return inFence(value).replace(/`$/, `\`${GAP}`);
-  if (slot === 'link') return entities(value).replace(/[|\s]/g, encodeURIComponent);
+  if (slot === 'link') return entities(value).replace(/[|\s`]/g, encodeURIComponent);
   return entities(value).replace(/[*_~`@#:]/g, `$&${GAP}`);
 }
 
