@@ -52,6 +52,17 @@ for (const type of ['github', 'gitlab', 'gitea'] as const)
     await world.end();
   });
 
+test('the comment of a repository that was renamed is written where GitHub has it now', async () => {
+  const world = await makePreviewWorld();
+  const { api } = world;
+  const location = `${api.apiUrl}/repos/acme/shop/issues/1/comments`;
+  api.fail({ status: 307, headers: { location } }, 1, 'POST comments');
+  await world.open(1);
+  assert.is((await world.sync()).status, 0);
+  assert.match(api.pulls.comments[0]?.text ?? '', /is ready/);
+  await world.end();
+});
+
 test('on Bitbucket pull requests of the repository itself have previews, forks have none', async () => {
   const world = await makePreviewWorld('bitbucket');
   await world.open(1, { page: 'own' });

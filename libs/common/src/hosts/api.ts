@@ -2,7 +2,7 @@
 import type { CodeHost, HostType } from '../config/code-hosts.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
-import { type HttpAnswer, send } from '../http/request.ts';
+import { type HttpAnswer, type HttpRequest, send } from '../http/request.ts';
 import { redactor } from '../secrets/redactor.ts';
 import type { Secret } from '../secrets/secret.ts';
 import { type JsonObject, jsonObject } from '../text/json.ts';
@@ -49,36 +49,30 @@ export function hostApi(
   const accept = type === 'github' ? 'application/vnd.github+json' : 'application/json';
   const headers = { authorization, accept };
   const limits = { timeout: TIMEOUT, limit, env };
-  const write = (method: 'POST' | 'PATCH' | 'PUT', path: string, body: object) =>
-    send({
-      method,
-      body: JSON.stringify(body),
-      url: addressOf(path),
-      headers: { ...headers, 'content-type': 'application/json' },
-      ...limits,
-    });
   const addressOf = (path: string) => (path.startsWith('/') ? `${apiUrl}${path}` : path);
+  const ask = async (
+    path: string,
+    about: Pick<HttpRequest, 'method' | 'body'>,
+    more: Readonly<Record<string, string>>,
+  ) => {
+    const moved = about.method === 'GET' ? [301, 302, 307, 308] : [307, 308];
+    let url = addressOf(path);
+    for (let hop = 0; ; hop += 1) {
+      refuseOtherOrigin(url, apiUrl);
+      const answer = await send({ ...about, url, headers: { ...headers, ...more }, ...limits });
+      const { location } = answer.headers;
+      if (!moved.includes(answer.status) || location === undefined) return answer;
+      if (hop === REDIRECTS)
+        throw new Failure('code_host_error', 'the code host redirects too many times');
+      url = URL.canParse(location, url) ? new URL(location, url).href : '';
+    }
+  };
+  const write = (method: 'POST' | 'PATCH' | 'PUT', path: string, body: object) =>
+    ask(path, { method, body: JSON.stringify(body) }, { 'content-type': 'application/json' });
   return {
     type,
     redact,
-    async get(path, more = {}) {
-      const first = addressOf(path);
-      let url = first;
-      for (let hop = 0; ; hop += 1) {
-        refuseOtherOrigin(url, apiUrl);
-        const answer = await send({
-          method: 'GET',
-          url,
-          headers: { ...headers, ...more },
-          ...limits,
-        });
-        const { location } = answer.headers;
-        if (![301, 302, 307, 308].includes(answer.status) || location === undefined) return answer;
-        if (hop === REDIRECTS)
-          throw new Failure('code_host_error', 'the code host redirects too many times');
-        url = URL.canParse(location, url) ? new URL(location, url).href : '';
-      }
-    },
+    get: (path, more = {}) => ask(path, { method: 'GET' }, more),
     post: (path, body) => write('POST', path, body),
     change: (path, body) =>
       write(type === 'github' || type === 'gitea' ? 'PATCH' : 'PUT', path, body),
