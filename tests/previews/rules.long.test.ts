@@ -52,6 +52,29 @@ for (const type of ['github', 'gitlab', 'gitea'] as const)
     await world.end();
   });
 
+test('a fork whose label the token may not look into waits alone, and is let in once it may', async () => {
+  const world = await makePreviewWorld();
+  const { api } = world;
+  await world.open(1, { page: 'own' });
+  await world.open(9, { page: 'fork', isFork: true });
+  await world.sync();
+  api.pulls.clock += 5 * SECOND;
+  api.pulls.label(9, 'preview', 'ada');
+  await world.push(1, 'newer');
+  const message = 'Must have push access to view collaborator permission.';
+  api.fail({ status: 403, body: { message } }, Number.POSITIVE_INFINITY, 'GET permission');
+  const ended = await world.sync();
+  assert.is(
+    ended.stdout,
+    `shop: pr-9 the token may not read /repos/acme/shop/collaborators/ada/permission: ${message}\n`,
+  );
+  await world.answers('pr-1', 'newer');
+  api.heal();
+  await world.sync();
+  await world.answers('pr-9', 'fork');
+  await world.end();
+});
+
 test('the comment of a repository that was renamed is written where GitHub has it now', async () => {
   const world = await makePreviewWorld();
   const { api } = world;

@@ -10,6 +10,7 @@ import {
 } from '@runner/common/apps/preview';
 import { findApp, listApps, previewNames, requireTrustedApp } from '@runner/common/apps/store';
 import { holderFor, type Lock, requireLock } from '@runner/common/files/lock';
+import { onFailure } from '@runner/common/foundation/attempt';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { HostApi } from '@runner/common/hosts/api';
 import { openApi } from '@runner/common/hosts/open';
@@ -119,7 +120,17 @@ async function ask(context: PreviewContext, parent: PreviewedApp): Promise<Asked
       const isAsked = known?.allowed_by !== undefined || known?.looked === candidate.changed;
       const label = labelOf(settings);
       if (!candidate.isFork || !known || isAsked || !candidate.labels?.includes(label)) continue;
-      const found = await approvalOf(api, parent.repo, candidate, { seen: known, label });
+      const found = await approvalOf(api, parent.repo, candidate, { seen: known, label }).catch(
+        onFailure((failure) => {
+          if (failure.code !== 'token_invalid') throw failure;
+          return { denied: failure.message };
+        }),
+      );
+      if ('denied' in found) {
+        // Of this fork alone, and asked again: the token may get the right.
+        seen[candidate.key] = { ...known, refused: found.denied };
+        continue;
+      }
       const { refused: _, ...rest } = known;
       // What is looked at now counts from now on: a label that comes later is for this commit.
       const host_at = listing.date ?? known.host_at;
