@@ -174,6 +174,27 @@ test('--check warns when there is no memory for two versions', async ({ world })
   );
 });
 
+test('a deploy opens the folders of its slots to the proxy, also those that a failed one has left closed', async ({
+  world,
+}) => {
+  if (process.getuid?.() !== 0) return;
+  const stop = await startProxy();
+  try {
+    for (const path of [world.root, join(world.root, 'apps')]) chmodSync(path, 0o751);
+    const more = 'traffic: socket\ninstances: { default: { domain: shop.example.org } }\n';
+    await world.push('v1', { deploy: trafficFile(`${more}build: "false"\n`) });
+    assert.is((await world.deploy()).status, 1);
+    chmodSync(join(world.root, 'apps/shop'), 0o751);
+    await world.push('v2', { deploy: trafficFile(more), files: trafficFiles('v2') });
+    const deployed = await world.deploy();
+    assert.is(deployed.status, 0, deployed.stdout + deployed.stderr);
+    const { stdout } = await run('runner-doctor', ['--offline'], { root: world.root });
+    assert.not.match(stdout, /may not enter/);
+  } finally {
+    stop();
+  }
+});
+
 test('doctor names the folder that a proxy cannot enter, and what no longer answers', async ({
   world,
 }) => {

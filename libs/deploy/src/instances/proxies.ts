@@ -51,22 +51,26 @@ function proxyOf(pid: number): Proxy | undefined {
 }
 
 /**
- * What keeps the proxies of this server from the slots of an instance, also from those of the next version;
- * `isReached`: another one reaches them, and may be the one that serves the app.
+ * What keeps the proxies of this server from the slots of an instance, or from `folder` above them; `isReached`:
+ * another one reaches them, and may be the one that serves the app.
  */
-export function obstructions(paths: InstancePaths, traffic: Traffic) {
+export function obstructions(
+  paths: InstancePaths,
+  traffic: Traffic,
+  folder = slotPaths(paths, liveSlot(paths)).dir,
+) {
   // A command moves the requests: the proxy does not look into the folders.
   const all = traffic.type === 'command' ? [] : proxies();
   const each = all.map((proxy) => [
-    ...closedFolders(paths, proxy),
+    ...closedFolders(folder, proxy),
     ...(traffic.type === 'socket' ? chrooted(paths, proxy) : []),
   ]);
   return { found: each.flat(), isReached: each.some((found) => found.length === 0) };
 }
 
-/** What keeps every proxy of this server from the slots; empty if one reaches them. */
+/** What will keep every proxy of this server from the next slot, whose own folders a start opens; empty if one reaches it. */
 export function unreached(paths: InstancePaths, traffic: Traffic): Obstruction[] {
-  const { found, isReached } = obstructions(paths, traffic);
+  const { found, isReached } = obstructions(paths, traffic, dirname(dirname(paths.dir)));
   return isReached ? [] : found;
 }
 
@@ -101,9 +105,8 @@ export function unreadable(
   return { words, fix: [...new Set(closed.flatMap(commandsFor))].join(' && ') };
 }
 
-function closedFolders(paths: InstancePaths, proxy: Proxy): Obstruction[] {
-  const live = liveSlot(paths);
-  const [closed] = closedAbove(proxy, slotPaths(paths, live).dir);
+function closedFolders(folder: string, proxy: Proxy): Obstruction[] {
+  const [closed] = closedAbove(proxy, folder);
   if (closed === undefined) return [];
   const words = `${proxy.program} (${userName(proxy.uid)}) may not enter ${closed}`;
   return [{ words, fix: `chmod o+x ${word(closed)}` }];
