@@ -278,7 +278,7 @@ test('a removed preview that comes back with a commit that fails does not run th
   await world.end();
 });
 
-test('enable keeps the settings that are not given, and says what holds', async () => {
+test('enable keeps the settings that are not given, says what holds, and refuses the address of another app', async () => {
   const world = await makePreviewWorld('github', '--max 2 --label go --notify');
   const enable = async (...args: string[]) => {
     const { stdout, stderr } = await world.runner('preview', 'enable', 'shop', ...args);
@@ -301,6 +301,16 @@ test('enable keeps the settings that are not given, and says what holds', async 
   assert.match(await refusal('{n}'), /needs a domain after it/);
   assert.match(await refusal('pr-{n}.p.example.org;}server{'), /letters, digits and dashes/);
   assert.match(await refusal('pr.p.example.org'), /needs \{n\} in its first label/);
+  // A number can be open in both: only one of them would be reached.
+  const { root } = world;
+  const blog = ['--repo', 'here:acme/shop', '--name', 'blog', '--token-from', 'shop'];
+  assert.is((await run('runner-add', [...blog, '--branch', 'main'], { root })).status, 0);
+  const domain = ['--domain', 'pr-{n}.PREVIEW.example.org'];
+  const taken = await world.runner('preview', 'enable', 'blog', ...domain);
+  assert.is(
+    taken.stderr,
+    "error: invalid value 'pr-{n}.preview.example.org' for '--domain <DOMAIN>': the previews of shop have it\n",
+  );
   await world.end();
 });
 

@@ -1,6 +1,12 @@
 import { changeApp } from '@runner/common/apps/change';
 import { type PreviewMark, type PreviewSettings, sleepOf } from '@runner/common/apps/preview';
-import { listApps, previewNames, requireApp, requireOwnApp } from '@runner/common/apps/store';
+import {
+  appNames,
+  listApps,
+  previewNames,
+  requireApp,
+  requireOwnApp,
+} from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
@@ -76,6 +82,11 @@ export const enable = command({
     ].map((each) => each || undefined);
     const domain = options.domain === undefined ? before?.domain : domainOf(options.domain);
     if (domain === undefined) throw notProvided('--domain <DOMAIN>');
+    const other = listApps(paths, appNames(paths)).apps.find(
+      (each) => each.app !== app && each.previews?.domain === domain,
+    );
+    if (other && domain !== before?.domain)
+      throw invalidValue(domain, '--domain <DOMAIN>', `the previews of ${other.app} have it`);
     const isAnnounced = options.notify || (before?.notify && !options.quiet);
     if (type === 'git' && branches === undefined)
       throw invalidValue(
