@@ -156,6 +156,25 @@ test('syncs that meet a busy preview do not count as tries', async () => {
   await world.end();
 });
 
+test('a preview that the server lacks something for is recorded as failed once, and made once it is there', async () => {
+  const world = await makePreviewWorld();
+  const { root } = world;
+  await world.open(3, { page: 'three', more: 'shared: settings.json\n' });
+  assert.is((await world.sync()).status, 1);
+  assert.is(await listed(world), 'pr-3 failed');
+  for (let times = 0; times < 4; times += 1) assert.is((await world.sync()).status, 0);
+  const { stdout } = await world.runner('status', 'shop--pr-3');
+  assert.match(stdout, /next: +the next fetch --deploy tries again\n/);
+  const records = readFileSync(join(root, 'logs/deploy-events.jsonl'), 'utf8');
+  assert.is(records.match(/"event_type":"PreviewFailed"/g)?.length, 1);
+  assert.match(world.api.pulls.comments[0]?.text ?? '', /settings\.json does not exist yet/);
+  writeFileSync(join(root, 'apps/shop--pr-3/instances/default/shared/settings.json'), '{}');
+  await world.sync();
+  await world.answers('pr-3', 'three');
+  assert.match(world.api.pulls.comments[0]?.text ?? '', /is ready/);
+  await world.end();
+});
+
 test('the newest pushes have the places, the others wait until one is free or is opened', async () => {
   const world = await makePreviewWorld('github', '--max 2');
   const { pulls } = world.api;

@@ -84,7 +84,9 @@ export function nextOf(
   };
   if (app.preview && removalOf(app)) return `it ${removalWords(app.preview)}`;
   if (app.preview && (state === 'failing' || state === 'blocked'))
-    return `the next push; sooner: runner preview open ${app.preview.of} ${app.preview.key}`;
+    return app.preview.tries > 0
+      ? 'the next fetch --deploy tries again'
+      : `the next push; sooner: runner preview open ${app.preview.of} ${app.preview.key}`;
   const restored = restoredNext(app, state, retries.max);
   if (restored) return restored;
   const left = leftMigration(app);

@@ -83,7 +83,7 @@ export interface PreviewMark extends PreviewSleep {
   /** Of a fork: who let the commit in. */
   allowed_by?: string;
   notify?: true;
-  /** Attempts at the commit, and how they ended. */
+  /** Attempts at the commit while more may follow, and how they ended. */
   tries: number;
   outcome?: 'ready' | 'failed';
   error?: string;

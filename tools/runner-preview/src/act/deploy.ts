@@ -49,18 +49,27 @@ export async function deployPreview(
     leadToServed(context, app);
     if (outcome.interrupted) return;
     const isReady = outcome.result === 'deployed';
+    const isOfCommit = requireApp(paths, app).failures?.commit === outcome.commit;
     await conclude(
       context,
       app,
       isReady ? undefined : (outcome.cause ?? outcome.error ?? 'failed'),
+      isReady || isOfCommit || before.tries >= TRIES ? 0 : before.tries,
     );
   } catch (error) {
     if (!(error instanceof Failure) || signal.aborted) throw error;
+    if (error.code === 'not_ready') {
+      // The server still lacks what it lacked: that was no try.
+      const lacking = { outcome: 'failed', error: error.message } as const;
+      const again = ({ tries, ...now }: PreviewMark) => ({ ...now, tries: Math.max(1, tries - 1) });
+      changePreview(context, app, (now) => ({ ...again(now), ...lacking }));
+      return show(context, app);
+    }
     const redact = await redactorForAny({ paths, env: io.env }, app);
     const isBusy = error.code === 'locked';
     if (isBusy) changePreview(context, app, (now) => ({ ...now, tries: now.tries - 1 }));
     if (isBusy || before.tries < TRIES) throw error;
-    await conclude(context, app, redact(`${error.message} (${error.code})`));
+    await conclude(context, app, redact(`${error.message} (${error.code})`), 0);
   }
 }
 
@@ -116,11 +125,12 @@ function register(
   });
 }
 
-/** Keeps how it ended, and shows it; `error`: why it failed, undefined: it is ready. */
+/** Keeps how it ended, and shows it; `error`: why it failed, undefined: it is ready; `tries`: of a failure that is tried again. */
 async function conclude(
   context: PreviewContext,
   app: string,
   error: string | undefined,
+  tries: number,
 ): Promise<void> {
   const about = error === undefined ? {} : { error: error.slice(0, ERROR_MAX) };
   const { preview: known } = requireApp(context.paths, app) as { preview: PreviewMark };
@@ -133,7 +143,7 @@ async function conclude(
     ...now,
     ...about,
     outcome,
-    tries: 0,
+    tries,
   }));
   const url = previewUrl(requireApp(context.paths, app));
   const isReady = url === null ? 'built, serves nothing' : `ready at ${url}`;

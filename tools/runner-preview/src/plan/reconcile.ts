@@ -185,6 +185,8 @@ function isStale(
 ): boolean {
   if (!wanted || !settings) return false;
   if (!preview || preview.removed_why !== undefined || preview.outcome === undefined) return true;
+  // Failed, and the commit is not to blame.
+  if (preview.outcome === 'failed' && preview.tries > 0) return true;
   const isSame = preview.domain === domainFor(settings, preview.key);
   return preview.commit !== wanted.seen.commit || !isSame || preview.notify !== settings.notify;
 }
