@@ -52,6 +52,35 @@ for (const type of ['github', 'gitlab', 'gitea'] as const)
     await world.end();
   });
 
+test('on Gitea a push that the first page of the timeline does not have needs a new label', async () => {
+  const world = await makePreviewWorld('gitea');
+  const { pulls } = world.api;
+  const later = () => {
+    pulls.clock += 5 * SECOND;
+    return new Date(pulls.clock).toISOString();
+  };
+  const commit = await world.open(9, { page: 'fork', isFork: true });
+  await world.sync();
+  const own = pulls.pulls.get(9);
+  for (let count = 0; count < 49; count += 1)
+    own?.events.push({ kind: 'pushed', at: own.created, by: 'mallory', label: '', commit });
+  later();
+  pulls.label(9, 'preview', 'ada');
+  later();
+  await world.push(9, 'hostile');
+  later();
+  await world.sync();
+  assert.is(await listed(world), 'pr-9 waiting');
+  assert.equal(world.processes(), []);
+  later();
+  pulls.label(9, 'preview', 'ada', false);
+  later();
+  pulls.label(9, 'preview', 'ada');
+  await world.sync();
+  await world.answers('pr-9', 'hostile');
+  await world.end();
+});
+
 test('a fork whose label the token may not look into waits alone, and is let in once it may', async () => {
   const world = await makePreviewWorld();
   const { api } = world;

@@ -152,7 +152,13 @@ export function pullAnswer(call: ApiCall): ApiAnswer | undefined {
     if (!pull) return [404, { message: 'Not Found' }];
     if (what === '') return [200, pullOf(type, repo, pull)];
     if (what === 'comments' || what === 'notes') return commentsOf(call, pull.number);
-    if (what === 'events' || what === 'timeline') return paged(call, eventsOf(type, pull));
+    if (what === 'events') return paged(call, eventsOf(type, pull));
+    if (what === 'timeline') {
+      // Without a link to the next page; the total is that of the page, and no entry is null.
+      const [status, page, { date = '' } = {}] = paged(call, eventsOf(type, pull));
+      const { length } = page as unknown[];
+      return [status, length === 0 ? null : page, { date, 'x-total-count': String(length) }];
+    }
     if (what === 'versions') {
       const pushes = pull.events.filter(({ kind }) => /pushed|forced/.test(kind));
       const all = [

@@ -175,8 +175,7 @@ async function branchesOf(
   const candidates = refs.flatMap(([commit, ref]) => {
     const branch = ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : '';
     if (!pattern.test(branch) || branch === app.branch) return [];
-    const at = io.now().toISOString();
-    const about = { branch, ref, commit, created: at, changed: at };
+    const about = { branch, ref, commit, changed: io.now().toISOString() };
     return [{ key: branchKey(branch), ...about, labels: [], isFork: false }];
   });
   return { candidates, date: undefined };

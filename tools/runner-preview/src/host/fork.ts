@@ -2,14 +2,14 @@
 import type { SeenPreview } from '@runner/common/apps/preview';
 import type { HostApi } from '@runner/common/hosts/api';
 import { isObject, type JsonObject } from '@runner/common/text/json';
-import { bodyOf, listAll } from './pages.ts';
+import { bodyOf, listAll, PAGES_MAX } from './pages.ts';
 import { type PreviewCandidate, pullPath, repoPath } from './pulls.ts';
 
 /** What the host's own clock says of a pull request. */
 export interface LabelEvidence {
   /** The commit was the head then, and no push came later unless it was forced; undefined: the host does not say. */
   readonly pushed: string | undefined;
-  /** Pushes that were forced. One forced away and pushed back leaves no other trace. */
+  /** Pushes that were forced, or all that are known. One forced away and pushed back leaves no other trace. */
   readonly forced: readonly string[];
   /** The label put on and taken off, the oldest first. */
   readonly labelled: readonly { at: string; by: string; isOn: boolean }[];
@@ -104,9 +104,10 @@ const EVIDENCE: Readonly<Record<'github' | 'gitlab' | 'gitea', Evidence>> = {
       }));
     return { pushed: head === commit ? newest : undefined, forced: [], labelled };
   },
-  async gitea({ api, repo, label }, { number, created }) {
-    const { entries } = await listAll(api, `/repos/${repo}/issues/${number}/timeline?limit=50`);
-    const pushes = entries.filter(({ type }) => type === 'pull_push');
+  /** Its timeline leaves entries out, and does not say how many there are: the newest push may not be among them. */
+  async gitea({ api, repo, label }, { number }, { host_at: at }) {
+    const entries = await timelineOf(api, `/repos/${repo}/issues/${number}/timeline`);
+    const forced = entries.filter(({ type }) => type === 'pull_push');
     const labelled = entries
       .filter((each) => each.type === 'label' && inner(each.label).name === label)
       .map(({ body, created_at, user }) => ({
@@ -114,10 +115,20 @@ const EVIDENCE: Readonly<Record<'github' | 'gitlab' | 'gitea', Evidence>> = {
         by: String(inner(user).login ?? ''),
         isOn: body === '1',
       }));
-    const pushed = latest([created, ...pushes.map((each) => each.created_at)]);
-    return { pushed, forced: [], labelled };
+    return { pushed: at, forced: forced.map((each) => String(each.created_at)), labelled };
   },
 };
+
+/** Pages until one is empty: no header says whether there is another. */
+async function timelineOf(api: HostApi, path: string): Promise<JsonObject[]> {
+  const entries: JsonObject[] = [];
+  for (let page = 1; page <= PAGES_MAX; page += 1) {
+    const body = bodyOf(api, await api.get(`${path}?limit=50&page=${page}`), path);
+    if (!Array.isArray(body) || body.length === 0) break;
+    entries.push(...body.filter(isObject));
+  }
+  return entries;
+}
 
 async function mayWrite(api: HostApi, repo: string, who: string): Promise<boolean> {
   const isLab = api.type === 'gitlab';

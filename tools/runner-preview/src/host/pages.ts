@@ -6,7 +6,7 @@ import { isObject, type JsonObject, parseJson } from '@runner/common/text/json';
 import { nextPage } from '@runner/deploy/checks/ask';
 
 /** Pages of one list. */
-const PAGES_MAX = 30;
+export const PAGES_MAX = 30;
 /** Bytes of one page: a pull request has its whole text. */
 export const PAGE_LIMIT = 33_554_432;
 

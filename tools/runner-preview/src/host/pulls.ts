@@ -12,8 +12,7 @@ export interface PreviewCandidate {
   readonly ref: string;
   /** Of its head; empty if the host does not say. */
   readonly commit: string;
-  /** When it was made, and when something of it changed, by the clock of the host. */
-  readonly created: string;
+  /** When something of it changed, by the clock of the host. */
   readonly changed: string;
   /** undefined: the host has none. */
   readonly labels: readonly string[] | undefined;
@@ -81,7 +80,6 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
 function readPull(type: HostApi['type'], pull: JsonObject): PreviewCandidate | undefined {
   const [head, base] = [inner(pull.head ?? pull.source), inner(pull.base ?? pull.destination)];
-  const common = { created: textOf(pull.created_at ?? pull.created_on) };
   const changed = textOf(pull.updated_at ?? pull.updated_on);
   const names = Array.isArray(pull.labels) ? pull.labels : [];
   const given = names.map((each) => textOf(isObject(each) ? each.name : each));
@@ -101,7 +99,7 @@ function readPull(type: HostApi['type'], pull: JsonObject): PreviewCandidate | u
     }[type === 'gitea' || type === 'git' ? 'github' : type];
     const isCommit = /^[0-9a-f]{12,64}$/.test(textOf(commit));
     const found = { ref, branch: textOf(branch), commit: isCommit ? textOf(commit) : '' };
-    return { key: `pr-${id}`, number: id, ...common, changed, labels, ...found, isFork: true };
+    return { key: `pr-${id}`, number: id, changed, labels, ...found, isFork: true };
   };
   // What is not known to be of the repository itself is a fork's.
   const of = (read: PreviewCandidate | undefined, own: unknown, target: unknown) =>
