@@ -72,6 +72,27 @@ test('a commit waits for its checks, in at most two calls, and is deployed when 
   assert.equal([green.status, green.stdout], [0, 'shop: deployed v1\n'], green.stderr);
 });
 
+test('on Gitea, whose pages have 50 checks at most, all of them count', async ({ world }) => {
+  const api = await startHostApi('gitea');
+  api.tokens.set(TOKEN, { login: 'ada', scopes: ['read:repository'] });
+  world.git.allow(TOKEN, null);
+  const host = `{ type: gitea, api_url: "${api.apiUrl}", git_url: "${world.git.url}" }`;
+  writeFileSync(join(world.root, 'config.yml'), `code_hosts: { tea: ${host} }\n`);
+  const root = { root: world.root };
+  const moved = ['shop', '--repo', 'tea:acme/shop', '--token', '-'];
+  assert.is((await run('runner-edit', moved, { ...root, stdin: TOKEN })).status, 0);
+  await edit(world, 'all');
+  const commit = await world.push('v1', { deploy: DEPLOY });
+  const checks = Array.from({ length: 60 }, (_, at) => ({ name: `c${at}`, status: 'success' }));
+  const last = { name: 'last', status: 'failure' };
+  api.checks.set(commit, [...checks, last]);
+  assert.match((await fetch(world)).stdout, /not deployed: last of/);
+  api.checks.set(commit, [...checks, { ...last, status: 'success' }]);
+  const green = await fetch(world);
+  assert.is(green.stdout, 'shop: deployed v1\n', green.stderr);
+  await api.close();
+});
+
 test('names choose the checks, none lifts the gate, and a person may deploy without it', async ({
   world,
   api,

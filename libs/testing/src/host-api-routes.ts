@@ -104,7 +104,7 @@ function gitlab(call: ApiCall): ApiAnswer {
 }
 
 function gitea(call: ApiCall): ApiAnswer {
-  const { host, path, method, token } = call;
+  const { host, path, method, query, token } = call;
   if (!token) return [401, { message: 'invalid username, password or token' }];
   const lacks = (scope: string): ApiAnswer => [
     403,
@@ -116,9 +116,13 @@ function gitea(call: ApiCall): ApiAnswer {
   if (!scopes.some((scope) => scope.endsWith(':repository'))) return lacks('read:repository');
   if (method === 'POST') return posted(call);
   if (!path.endsWith('/status')) return [200, { full_name: path.slice('/repos/'.length) }];
-  const checks = host.checks.get(shaIn(path)) ?? [];
-  const statuses = checks.map(({ name, status }) => ({ context: name, status }));
-  return [200, { state: 'pending', total_count: statuses.length, statuses }];
+  const all = host.checks.get(shaIn(path)) ?? [];
+  const size = Math.min(Number(query.get('limit') ?? 30), 50);
+  const from = (Number(query.get('page') ?? 1) - 1) * size;
+  const some = all.slice(from, from + size).map(({ name, status }) => ({ context: name, status }));
+  const statuses = some.length === 0 ? null : some;
+  const total = { 'x-total-count': String(all.length) };
+  return [200, { state: 'pending', total_count: some.length, statuses }, total];
 }
 
 function bitbucket(call: ApiCall): ApiAnswer {

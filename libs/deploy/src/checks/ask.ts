@@ -17,6 +17,8 @@ const PAGES_MAX = 10;
 
 /** Entries of a list in one answer. */
 const PER_PAGE = 100;
+/** The same of Gitea, which gives no more. */
+const GITEA_PAGE = 50;
 /** Longest name that is kept. */
 const NAME_MAX = 200;
 
@@ -83,6 +85,10 @@ export function nextPage(
   const link = /(?:^|,)\s*<([^>]+)>;[^,]*\brel="next"/.exec(headers.link ?? '')?.[1];
   if (link !== undefined) return link;
   if (/^\d+$/.test(headers['x-next-page'] ?? '')) return `${path}&page=${headers['x-next-page']}`;
+  // Its combined status has no link, and the total in it is that of the page.
+  const { length } = isObject(body) && Array.isArray(body.statuses) ? body.statuses : [];
+  const isFull = length >= GITEA_PAGE || Number(headers['x-total-count']) > number * length;
+  if (path.includes('?limit=') && length > 0 && isFull) return `${path}&page=${number + 1}`;
   const total = isObject(body) && typeof body.total_count === 'number' ? body.total_count : 0;
   return total > number * PER_PAGE ? `${path}&page=${number + 1}` : undefined;
 }
@@ -113,7 +119,7 @@ function listsOf(type: HostApi['type'], repo: string, commit: string): readonly 
       ];
     }
     case 'gitea':
-      return [{ path: `${commitAt}/status?limit=${PER_PAGE}`, read: combinedStatus }];
+      return [{ path: `${commitAt}/status?limit=${GITEA_PAGE}`, read: combinedStatus }];
     case 'bitbucket':
       return [
         {
