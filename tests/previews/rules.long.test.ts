@@ -81,6 +81,22 @@ test('on Gitea a push that the first page of the timeline does not have needs a 
   await world.end();
 });
 
+test('on Gitea a pull request without a branch, which a reader may push, needs the label of a fork', async () => {
+  const world = await makePreviewWorld('gitea');
+  const { pulls } = world.api;
+  await world.open(9, { page: 'agit' });
+  const own = pulls.pulls.get(9);
+  if (own) own.branch = 'refs/pull/9/head';
+  const ended = await world.sync();
+  assert.is(ended.stdout, 'shop: pr-9 has not the label preview\n');
+  assert.equal(world.processes(), []);
+  pulls.clock += 5 * SECOND;
+  pulls.label(9, 'preview', 'ada');
+  await world.sync();
+  await world.answers('pr-9', 'agit');
+  await world.end();
+});
+
 test('a fork whose label the token may not look into waits alone, and is let in once it may', async () => {
   const world = await makePreviewWorld();
   const { api } = world;

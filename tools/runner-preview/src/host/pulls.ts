@@ -116,5 +116,8 @@ function readPull(type: HostApi['type'], pull: JsonObject): PreviewCandidate | u
       inner(head.repository).full_name,
       inner(base.repository).full_name,
     );
-  return of(about(pull.number, head.ref, head.sha), inner(head.repo).id, inner(base.repo).id);
+  // With AGit, anyone who may read can push to a pull request of Gitea: it names the repository as its own, and no branch.
+  const isOfBranch = !textOf(head.ref).startsWith('refs/');
+  const own = isOfBranch ? inner(head.repo).id : undefined;
+  return of(about(pull.number, head.ref, head.sha), own, inner(base.repo).id);
 }
