@@ -267,6 +267,9 @@ jobs: { nightly: { run: 'true', every: 15m } }
   assert.match(env, /^OTEL_RESOURCE_ATTRIBUTES=.*,deployment\.environment\.name=preview$/m);
   assert.not.match(env, /API_KEY|pr0duction|ghp_/);
   assert.is(readFileSync(join(shared, 'db'), 'utf8'), 'preview-db-number-4\n');
+  const checked = await world.runner('deploy', 'shop--pr-4', '--check');
+  assert.is(checked.status, 0, checked.stdout + checked.stderr);
+  assert.not.match(checked.stdout, /nightly/);
   world.close(4);
   await world.sync();
   assert.not(existsSync(join(shared, 'db')));

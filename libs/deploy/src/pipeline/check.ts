@@ -6,6 +6,7 @@ import { pauseOf, pauseWords } from '@runner/common/apps/operator';
 import type { SignedBy } from '@runner/common/apps/signed';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
+import { asPreview } from '@runner/common/deploy-file/as-preview';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { nextTimes } from '@runner/common/deploy-file/schedule';
 import { cleanRecord } from '@runner/common/redaction/record';
@@ -129,7 +130,9 @@ export async function inspect(request: CheckRequest, app: AppState) {
     const note = unreadNote(contents);
     if (note) reporter.note(note);
     const pathNotes = await pathsNote(source, wanted.commit, app);
-    const file = onlyInstance(contents.file, request.instance, wanted.version);
+    const { preview } = app;
+    const read = preview ? asPreview(contents.file, preview) : contents.file;
+    const file = onlyInstance(read, request.instance, wanted.version);
     const [first] = file.instances;
     const set = variablesOf(secrets.today(first?.name ?? ''));
     const known = { app, source, set };
