@@ -8,6 +8,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { configRefusal, configSchema, deployRefusal, deploySchema } from './schema-files.ts';
 
+const start = { type: 'process', run: 'x' };
+const health = { cmd: 'x' };
+const access_log = '/var/log/a';
+const haproxy = { socket: '/a', backend: 'b' };
+const unitOf = (unit: string, reload = false) => ({ type: 'systemd', unit, reload });
+
 const DEPLOY_VALID: readonly unknown[] = [
   null,
   {},
@@ -38,6 +44,18 @@ const DEPLOY_VALID: readonly unknown[] = [
   { hooks: { pre_build: 'a', on_failure: ['b', 'c'], post_build: null } },
   { notify: {} },
   { notify: { channel: 'both' } },
+  { start, watch: '10m' },
+  { start, watch: { for: '10m', errors: null, access_log: null } },
+  { start, watch: { for: '10m', errors: 5.5, latency: 1.5, access_log } },
+  { start, watch: { for: '10m', errors: '5%', haproxy } },
+  { start, health, traffic: 'socket', watch: '10m', canary: ['5%', 25] },
+  { start, canary: [] },
+  { start: unitOf('a@.service'), health, traffic: 'socket' },
+  { start, health, traffic: { type: 'command', run: 'x', ports: [1, 2] } },
+  { start, health, traffic: 'ports', instances: { a: { ports: [1, 2] } } },
+  { start: { type: 'command', run: 'x' }, logs: 'y' },
+  { jobs: { a: { run: 'x', at: '03:00', zone: 'UTC', every: null } } },
+  { migrate: { run: 'x', rehearse: false, backup: false } },
 ];
 
 const DEPLOY_INVALID: readonly unknown[] = [
@@ -96,6 +114,30 @@ const DEPLOY_INVALID: readonly unknown[] = [
   { keep: 0 },
   { keep: 1001 },
   { keep: '5' },
+  { watch: '10m' },
+  { start, watch: { for: '10m', errors: '5%' } },
+  { start, watch: { for: '10m', errors: '5%', access_log: null } },
+  { start, watch: { for: '10m', latency: '2x' } },
+  { start, watch: { for: '10m', latency: '2x', haproxy } },
+  { start, watch: { for: '10m', access_log, haproxy } },
+  { start, watch: { for: '10m', latency: 1.2, access_log } },
+  { start, canary: '5%' },
+  { start, watch: '10m', canary: 5 },
+  { start, health, traffic: { type: 'socket', overlap: false }, watch: '10m', canary: '5%' },
+  { start, traffic: 'socket' },
+  { start: { type: 'none' }, health, traffic: 'socket' },
+  { start: unitOf('a.service'), health, traffic: 'socket' },
+  { start: unitOf('a@.service', true), health, traffic: 'socket' },
+  { start, health, traffic: 'command' },
+  { start, health, traffic: { type: 'command', ports: [1, 2] } },
+  { start, health, traffic: { type: 'socket', run: 'x' } },
+  { start, health, traffic: { type: 'socket', ports: [1, 2] } },
+  { start, logs: 'x' },
+  { jobs: { a: { run: 'x' } } },
+  { jobs: { a: { run: 'x', at: '03:00', every: '1m' } } },
+  { jobs: { a: { run: 'x', every: '1m', zone: 'UTC' } } },
+  { jobs: { a: { run: 'x', after: 'deploy', catch_up: true } } },
+  { migrate: { run: 'x', backup: true } },
 ];
 
 const CONFIG_VALID: readonly unknown[] = [

@@ -5,6 +5,18 @@
  */
 import { HEALTH_KINDS, START_KEYS } from '@runner/common/deploy-file/schema';
 import type { ObjectSchema, Schema, TextSchema } from '@runner/common/yaml/schema';
+import {
+  CANARY_NEEDS,
+  has,
+  is,
+  JOB_RULES,
+  startedAs,
+  TRAFFIC_NEEDS,
+  TRAFFIC_RULES,
+  WATCH_RULES,
+  when,
+  without,
+} from './key-rules.ts';
 
 /** A JSON Schema. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -29,9 +41,11 @@ export function jsonSchema(schema: Schema, nullable = false): Json {
     case 'boolean':
       return { ...about, ...type('boolean') };
     case 'string':
-      return schema.mayBeBoolean
-        ? { ...about, type: ['string', 'boolean'], ...textRules(schema, nullable) }
-        : { ...about, ...type('string'), ...textRules(schema, nullable) };
+      if (schema.mayBeBoolean)
+        return { ...about, type: ['string', 'boolean'], ...textRules(schema, nullable) };
+      // An editor reads the word false as a boolean.
+      if (schema.enum?.includes('false')) return { ...about, enum: [...schema.enum, false, null] };
+      return { ...about, ...type('string'), ...textRules(schema, nullable) };
     default:
       return { ...about, ...numberOrText(schema, nullable) };
   }
@@ -48,8 +62,13 @@ function oneOrMore(items: Json, nullable: boolean, minItems?: number): Json {
   return { anyOf: [listOf(items, minItems), items, ...(nullable ? [{ type: 'null' }] : [])] };
 }
 
-function textRules({ pattern, minLength, enum: names }: TextSchema, nullable: boolean): Json {
+function textRules(
+  { pattern, minLength, enum: names, mayBeBoolean, refused }: TextSchema,
+  nullable: boolean,
+): Json {
+  const isTrueRefused = refused?.some(([wrong]) => new RegExp(wrong, 'u').test('true'));
   return {
+    ...(mayBeBoolean && isTrueRefused && { not: { enum: ['true', true] } }),
     ...(names && { enum: nullable ? [...names, null] : names }),
     ...(pattern !== undefined && { pattern }),
     ...(minLength !== undefined && { minLength }),
@@ -58,7 +77,8 @@ function textRules({ pattern, minLength, enum: names }: TextSchema, nullable: bo
 
 /** A pattern says nothing about a number, so its range stands beside it. */
 function numberOrText(schema: TextSchema, nullable: boolean): Json {
-  const types = ['string', ...(schema.numbers ? ['integer'] : ['number'])];
+  const isWhole = schema.numbers && !new RegExp(schema.pattern ?? '', 'u').test('1.5');
+  const types = ['string', isWhole ? 'integer' : 'number'];
   const [minimum, maximum] = schema.numbers ?? [];
   return {
     type: nullable ? [...types, 'null'] : types,
@@ -80,11 +100,6 @@ function objectSchema(schema: ObjectSchema, nullable: boolean): Json {
   };
 }
 
-/** A key is there, and not without a value. */
-function has(key: string): Json {
-  return { required: [key], properties: { [key]: { not: { type: 'null' } } } };
-}
-
 /** The rules between the keys of `start`: what a type needs, and what does not go with it. */
 function startRules(): Json[] {
   const all = [
@@ -93,14 +108,10 @@ function startRules(): Json[] {
   return Object.entries(START_KEYS).map(([type, keys]) => {
     const [needs, may]: (readonly string[])[] = [keys.needs, keys.may];
     const foreign = all.filter((key) => !needs?.includes(key) && !may?.includes(key));
-    return {
-      if: { properties: { type: { const: type } } },
-      // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema
-      then: {
-        properties: Object.fromEntries(foreign.map((key) => [key, { type: 'null' }])),
-        ...(needs && needs.length > 0 && { oneOf: needs.map(has) }),
-      },
-    };
+    return when(is('type', type), {
+      ...without(...foreign),
+      ...(needs && needs.length > 0 && { oneOf: needs.map(has) }),
+    });
   });
 }
 
@@ -108,7 +119,13 @@ function startRules(): Json[] {
 const SHARED_PATH = '^(?!/)(?!(?:.*/)?(?:\\.|\\.\\.|\\.git)(?:/|$))(?!.*//+[^/])[^/].*$';
 
 /** A list that is not empty. */
-const SOME = { anyOf: [{ type: 'array', minItems: 1 }, { type: 'string' }] };
+const SOME = { anyOf: [{ type: 'array', minItems: 1 }, { type: ['string', 'integer'] }] };
+
+/** A schema with more rules. */
+const ruled = (schema: Json = {}, rules: readonly Json[] = []): Json => ({
+  ...schema,
+  allOf: [...((schema.allOf as Json[]) ?? []), ...rules],
+});
 
 const HEAD = { $schema: 'http://json-schema.org/draft-07/schema#' };
 
@@ -126,6 +143,7 @@ export function configJsonSchema(schema: ObjectSchema): Json {
 export function deployJsonSchema(schema: ObjectSchema): Json {
   const whole = jsonSchema(schema);
   const properties = whole.properties as Record<string, Record<string, unknown>>;
+  const eachJob = properties.jobs?.additionalProperties as Json;
   return {
     ...HEAD,
     title: '.deploy.yml of runner',
@@ -133,10 +151,10 @@ export function deployJsonSchema(schema: ObjectSchema): Json {
     type: ['object', 'null'],
     properties: {
       ...properties,
-      start: {
-        ...properties.start,
-        allOf: [...((properties.start?.allOf as Json[]) ?? []), ...startRules()],
-      },
+      start: ruled(properties.start, startRules()),
+      watch: ruled(properties.watch, WATCH_RULES),
+      traffic: ruled(properties.traffic, TRAFFIC_RULES),
+      jobs: { ...properties.jobs, additionalProperties: ruled(eachJob, JOB_RULES) },
       // An empty section asks nothing.
       health: { ...properties.health, type: 'object', oneOf: HEALTH_KINDS.map(has) },
       shared: {
@@ -145,19 +163,14 @@ export function deployJsonSchema(schema: ObjectSchema): Json {
       },
     },
     allOf: [
-      {
-        if: has('stop'),
-        // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema
-        then: {
-          required: ['start'],
-          properties: { start: { properties: { type: { const: 'command' } } } },
-        },
-      },
-      {
-        if: { ...has('shared'), properties: { shared: SOME } },
-        // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema
-        then: { properties: { instances: { maxProperties: 1 } } },
-      },
+      ...['stop', 'logs'].map((key) => when(has(key), startedAs({ const: 'command' }))),
+      ...['watch', 'traffic'].map((key) => when(has(key), startedAs({ not: { const: 'none' } }))),
+      when(has('traffic'), TRAFFIC_NEEDS),
+      when({ ...has('canary'), properties: { canary: SOME } }, CANARY_NEEDS),
+      when(
+        { ...has('shared'), properties: { shared: SOME } },
+        { properties: { instances: { maxProperties: 1 } } },
+      ),
     ],
   };
 }

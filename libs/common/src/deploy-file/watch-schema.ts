@@ -38,7 +38,7 @@ export const WATCH_SCHEMA = keys(
     latency: numeric(
       '^[0-9]{1,3}(?:\\.[0-9]+)?x?$',
       'a factor like 2x',
-      [2, 100],
+      [1.5, 100],
       'How many times slower than before counts as slow [default: 2x]',
     ),
     logs: flag('false: error lines that the version before never printed do not count'),
