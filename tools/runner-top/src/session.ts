@@ -6,6 +6,7 @@ import type { Style } from '@runner/common/cli/output';
 import { Failure, signalStatus } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
+import { earlierThan } from '@runner/deploy/rollback/plan';
 import type { Snapshot } from '@runner/history/now/snapshot';
 import { screenOf, type TopPage } from './drawing.ts';
 import { TopScreen } from './screen.ts';
@@ -14,13 +15,17 @@ import type { TopSource } from './source.ts';
 /** How often files are read, in milliseconds: what happens is seen within a second. */
 export const TICK = 900;
 
-/** The commands by their keys, and what is asked first. */
-const COMMANDS: Readonly<Record<string, (app: AppSummary) => [verb: string, question: string]>> = {
+/** The commands by their keys, and what is asked first; undefined: there is nowhere to roll back to. */
+const COMMANDS: Readonly<
+  Record<string, (app: AppSummary) => [verb: string, question: string | undefined]>
+> = {
   d: ({ app }) => ['deploy', `Deploy the newest commit of ${app}`],
   r: ({ app }) => ['restart', `Restart ${app}`],
   b: ({ app, instances }) => {
-    const before = instances[0]?.previous[0]?.version;
-    return ['rollback', `Roll ${app} back to ${before ?? 'the version before'}`];
+    const broken = instances.filter((each) => each.broken).map(({ current }) => current);
+    const goals = broken.length > 0 ? broken : instances.map((each) => earlierThan(each));
+    const names = [...new Set(goals.flatMap((goal) => goal?.version ?? []))];
+    return ['rollback', names.length > 0 ? `Roll ${app} back to ${names.join(', ')}` : undefined];
   },
 };
 
@@ -156,7 +161,10 @@ export class TopSession {
     else if (move !== undefined) this.#move(move);
     else if (app && COMMANDS[key]) {
       const [verb, question] = COMMANDS[key](app);
-      this.#message = `${question}? y = yes, any other key = no`;
+      this.#message = question
+        ? `${question}? y = yes, any other key = no`
+        : `${app.app} has no earlier version to roll back to`;
+      if (!question) return;
       this.#asked = () => this.#command(verb, app.app).catch((error) => this.#fail(error));
     }
   }

@@ -1,11 +1,12 @@
 /** The screen on a real terminal. */
 import { spawnSync } from 'node:child_process';
+import type { Deployed } from '@runner/common/apps/deployed';
 import { writeApp } from '@runner/common/apps/store';
 import { executable } from '@runner/testing/run';
 import { CTRL_C, startOnTerminal } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { failedState, HOSTILE, logLine, makeEyesRoot } from '../../../tests/eyes/root.ts';
+import { failedState, HOSTILE, logLine, makeEyesRoot, stateOf } from '../../../tests/eyes/root.ts';
 import { LEFT, quiet } from './top.ts';
 
 test('200×60, resized to 40×10, with 100 apps: the chosen one is seen', async () => {
@@ -63,6 +64,33 @@ test('a command asks first, runs on the terminal, and the screen comes back', as
   await session.expect('3 apps');
   session.type('q');
   assert.is((await session.done).status, 0);
+});
+
+test('the question of b names where runner rollback goes, or says that there is nowhere', async () => {
+  const paths = makeEyesRoot();
+  const [v1, v2, v3] = ['1', '2', '3'].map((each) => ({
+    version: `v${each}`,
+    commit: each.repeat(40),
+    release: `2026050409300${each}-${each.repeat(12)}`,
+    deployed_at: `2026-05-04T09:30:0${each}.000Z`,
+    deploy_id: `ok00000${each}`,
+    sequence: Number(each),
+  })) as unknown as [Deployed, Deployed, Deployed];
+  const asks = async (question: string, current: Deployed, ...previous: Deployed[]) => {
+    writeApp(paths, stateOf('shop', { instances: { default: { current, previous } } }));
+    const session = startOnTerminal('runner-top', ['--offline'], { root: paths.root });
+    await session.expect('> blog');
+    session.type('j');
+    await session.expect('> shop');
+    session.type('b');
+    await session.expect(question);
+    session.type('nq');
+    await session.done;
+  };
+  await asks('Roll shop back to v2? y = yes', v3, v2, v1);
+  // As after a rollback from v3, which is no way back from v2.
+  await asks('Roll shop back to v1? y = yes', v2, v3, v1);
+  await asks('shop has no earlier version to roll back to', v1, v2, v3);
 });
 
 test('SIGTERM, and an error, give the terminal back', async () => {

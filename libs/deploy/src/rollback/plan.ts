@@ -120,11 +120,10 @@ function destination(
 }
 
 /** The newest kept version of another commit that is older than the active one. */
-function earlierThan(
-  state: InstanceState,
-  isKept: (each: Deployed) => boolean,
+export function earlierThan(
+  { current, previous }: Pick<InstanceState, 'current' | 'previous'>,
+  isKept: (each: Deployed) => boolean = () => true,
 ): Deployed | undefined {
-  const { current, previous } = state;
   return previous.find(
     (each) => current && each.commit !== current.commit && isOlder(each, current) && isKept(each),
   );
