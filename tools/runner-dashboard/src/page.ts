@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type AppSummary, needsAttention } from '@runner/common/apps/summary';
 import { timeOfIso } from '@runner/common/text/time';
-import type { HistoryRow } from '@runner/history/deploys/deploy';
+import { type HistoryRow, versionOfRow } from '@runner/history/deploys/deploy';
 import { countWords, factsOf, reasonWords, versionWords } from '@runner/history/now/facts';
 import type { Snapshot } from '@runner/history/now/snapshot';
 import { foreign, Html, html } from '@runner/page/html';
@@ -175,7 +175,7 @@ function historyOf(rows: readonly HistoryRow[] | string): Html {
     const why = row.cause?.split('\n', 1)[0] || row.subject || '';
     return html`<tr role="row">${[
       cell('when', timeTag(timeOfIso(row.timestamp))),
-      cell('version', html`<code>${foreign(row.version ?? '–', 40)}</code>`),
+      cell('version', html`<code>${foreign(versionOfRow(row), 40)}</code>`),
       cell('result', html`${row.result.replace('_', ' ')}`),
       cell('took', html`${lengthOf(row.duration_ms)}`),
       cell('by', foreign(row.user ?? row.trigger ?? '', 30)),

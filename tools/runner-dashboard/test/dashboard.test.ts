@@ -23,6 +23,7 @@ import {
   HOSTILE,
   logLine,
   makeEyesRoot,
+  record,
   stateOf,
 } from '../../../tests/eyes/root.ts';
 
@@ -34,6 +35,8 @@ shared('a member of the group serves pages with versions, logs, causes and jobs'
   const last = failedState('site', 'an old cause').last_failure;
   if (last)
     writeApp(paths, stateOf('site', { last_failure: { ...last, at: '2026-05-03T09:30:00.000Z' } }));
+  const back = { project: 'site', deploy_id: 'Back0001', reason: 'manual' };
+  record(paths, { ...back, event_type: 'RollbackSuccess' });
   const { port } = await startDashboard(paths.root);
   const overview = await ask(port, '/');
   assert.is(overview.status, 200);
@@ -46,6 +49,7 @@ shared('a member of the group serves pages with versions, logs, causes and jobs'
   const { text } = await ask(port, '/app/site');
   assert.match(text, /v2 at build, 2026-05-03 09:30, over: v1 has been deployed since/);
   assert.not.match(text, /an old cause/);
+  assert.match(text, '← v1');
   const shop = await ask(port, '/app/shop');
   assert.match(shop.text, /v2 at build since .* by ada/);
   assert.match(shop.text, /first line\nsecond line/);

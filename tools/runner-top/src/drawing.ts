@@ -2,7 +2,7 @@
 import { type AppSummary, needsAttention } from '@runner/common/apps/summary';
 import { cells, fit, pad, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { HistoryRow } from '@runner/history/deploys/deploy';
+import { type HistoryRow, versionOfRow } from '@runner/history/deploys/deploy';
 import {
   countWords,
   factsOf,
@@ -138,17 +138,10 @@ function pastOf(history: DrawnTop['history']): string[] {
   return typeof history === 'string' ? [harmlessLine(history)] : history.map(pastLine);
 }
 
-function pastLine({
-  timestamp,
-  result,
-  version,
-  user,
-  trigger,
-  cause,
-  subject,
-}: HistoryRow): string {
+function pastLine(row: HistoryRow): string {
+  const { timestamp, result, user, trigger, cause, subject } = row;
   const why = cause?.split('\n')[0] || subject || '';
-  const parts = [minuteOf(timestamp), result, version ?? '-', user ?? trigger ?? '-', why];
+  const parts = [minuteOf(timestamp), result, versionOfRow(row), user ?? trigger ?? '-', why];
   return rowOf(parts, [16, 11, 22, 10]);
 }
 

@@ -6,11 +6,13 @@ import { CTRL_C, startOnTerminal } from '@runner/testing/terminal';
 import { until } from '@runner/testing/until';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { logLine, makeEyesRoot, stateOf } from '../../../tests/eyes/root.ts';
+import { logLine, makeEyesRoot, record, stateOf } from '../../../tests/eyes/root.ts';
 import { LEFT, pause, quiet } from './top.ts';
 
 test('80×24: apps, causes, the running deploy with its log, keys; live, and silent when nothing changes', async () => {
   const paths = makeEyesRoot();
+  const back = { project: 'shop', deploy_id: 'Back0001', reason: 'manual' };
+  record(paths, { ...back, event_type: 'RollbackSuccess' });
   const session = startOnTerminal('runner-top', ['--offline'], { root: paths.root });
   await session.expect('3 apps, 2 need attention; messages waiting: 0');
   await session.expect(/blog +failing +v1 +src\/a\.ts:3: not found/);
@@ -27,6 +29,7 @@ test('80×24: apps, causes, the running deploy with its log, keys; live, and sil
   assert.ok(lines <= 3, `${lines} lines are written for one`);
   session.type('\r');
   await session.expect('v2 at build since');
+  await session.expect(/success +← v1/);
   session.type('q');
   assert.is((await session.done).status, 0);
   assert.ok(session.raw().endsWith(LEFT));

@@ -84,6 +84,11 @@ export interface HistoryRow {
   deploy_id: string | null;
 }
 
+/** The version of a row, marked if an operator rolled back to it. */
+export function versionOfRow({ version, trigger }: HistoryRow): string {
+  return `${trigger === 'rollback' ? '← ' : ''}${version ?? '-'}`;
+}
+
 /** The row of a deploy in `runner history`. */
 export function rowOf(deploy: PastDeploy): HistoryRow {
   const { timestamp, project, instances, result, trigger, deploy_id } = deploy;

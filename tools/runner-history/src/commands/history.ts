@@ -3,7 +3,12 @@ import { type Style, table } from '@runner/common/cli/output';
 import type { Sink } from '@runner/common/foundation/io';
 import { RecordCleaner } from '@runner/common/redaction/redact';
 import { durationText } from '@runner/common/text/time';
-import { type HistoryRow, type PastDeploy, rowOf } from '@runner/history/deploys/deploy';
+import {
+  type HistoryRow,
+  type PastDeploy,
+  rowOf,
+  versionOfRow,
+} from '@runner/history/deploys/deploy';
 import { readDeploys } from '@runner/history/deploys/read';
 import {
   DEPLOYS_OF,
@@ -96,13 +101,13 @@ const COLOURS: Readonly<Record<string, keyof Style>> = {
 };
 
 function cellsOf(row: HistoryRow, isNarrow: boolean): string[] {
-  const { project, instance, result, version, trigger, user } = row;
+  const { project, instance, result, trigger, user } = row;
   const why = (row.cause ?? '').split('\n')[0] || row.subject || '';
   return [
     row.timestamp.slice(...(isNarrow ? [5, 16] : [0, 19])).replace('T', ' ') || '-',
     instance === 'default' ? project : `${project}/${instance}`,
     result,
-    trigger === 'rollback' ? `← ${version ?? '-'}` : (version ?? '-'),
+    versionOfRow(row),
     durationText(row.duration_ms) || '-',
     user ?? trigger ?? '-',
     why,
