@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { get } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeApp } from '@runner/common/apps/store';
 import { asNobody, distFolder, executable, run, shell } from '@runner/testing/run';
@@ -33,8 +33,15 @@ const shared = canShare ? test : test.skip;
 shared('a member of the group serves pages with versions, logs, causes and jobs', async () => {
   const paths = makeEyesRoot(3, true);
   const last = failedState('site', 'an old cause').last_failure;
-  if (last)
-    writeApp(paths, stateOf('site', { last_failure: { ...last, at: '2026-05-03T09:30:00.000Z' } }));
+  const [current] = Object.values(stateOf('site').instances).map((each) => each.current);
+  if (!last || !current) throw new Error('none');
+  const left = { ...current, deploy_id: 'Left0002', deployed_at: '2026-05-04T10:00:00.000Z' };
+  writeApp(paths, {
+    ...stateOf('site', { last_failure: { ...last, at: '2026-05-03T09:30:00.000Z' } }),
+    instances: { default: { current, previous: [left] } },
+  });
+  mkdirSync(dirname(paths.deployLog('site', 'Left0002')));
+  writeFileSync(paths.deployLog('site', 'Left0002'), 'what v2 printed\n');
   const back = { project: 'site', deploy_id: 'Back0001', reason: 'manual' };
   record(paths, { ...back, event_type: 'RollbackSuccess' });
   const { port } = await startDashboard(paths.root);
@@ -50,6 +57,7 @@ shared('a member of the group serves pages with versions, logs, causes and jobs'
   assert.match(text, /v2 at build, 2026-05-03 09:30, over: v1 has been deployed since/);
   assert.not.match(text, /an old cause/);
   assert.match(text, '← v1');
+  assert.match(text, /Log of the last deploy[\s\S]*what v2 printed/);
   const shop = await ask(port, '/app/shop');
   assert.match(shop.text, /v2 at build since .* by ada/);
   assert.match(shop.text, /first line\nsecond line/);

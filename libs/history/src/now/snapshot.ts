@@ -44,9 +44,9 @@ export async function snapshotOf(
 /** The deploy that runs or was the last one, by its id; undefined: there was none. */
 export function newestDeployOf({ deploying, last_failure: failure, instances }: AppSummary) {
   if (deploying) return deploying.deploy_id;
-  const ended = instances.flatMap(({ current }) =>
-    current ? [{ id: current.deploy_id, at: current.deployed_at }] : [],
-  );
+  const ended = instances
+    .flatMap(({ current, previous }) => [current ?? [], previous].flat())
+    .map(({ deploy_id: id, deployed_at: at }) => ({ id, at }));
   if (failure) ended.push({ id: failure.deploy_id, at: failure.at });
   return ended.sort((a, b) => (a.at < b.at ? 1 : -1))[0]?.id;
 }
