@@ -56,9 +56,9 @@ const words = (...values: (string | number | undefined)[]) =>
 
 /** The columns of `history`: what a diagnosis needs. */
 function pastDeploy(row: JsonObject): JsonObject {
-  const { timestamp, result, version, commit, subject, user, stage, cause, deploy_id } = row;
-  const [why] = String(cause ?? '').split('\n');
-  return { timestamp, result, version, commit, subject, user, stage, cause: why, deploy_id };
+  const { timestamp, result, version, commit, subject, user, trigger, stage, deploy_id } = row;
+  const [cause] = String(row.cause ?? '').split('\n');
+  return { timestamp, result, version, commit, subject, user, trigger, stage, cause, deploy_id };
 }
 
 /** The columns of `status` without an app. */
