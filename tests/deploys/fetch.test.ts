@@ -26,6 +26,16 @@ test('a new commit is reported, deployed with --deploy, and then up to date', as
   assert.is.not(world.state().last_checked, null);
 });
 
+test('after a deploy by hand the head is not behind, whether or not fetch has looked since', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await fetch(world);
+  assert.is.not(world.state().behind_since ?? null, null);
+  await world.deploy();
+  assert.is(world.state().behind_since, null);
+});
+
 test('the JSON of a failed deploy has its error, as deploy has', async ({ world }) => {
   await world.push('v1', { deploy: 'build: echo no such file >&2; exit 3' });
   const fetched = JSON.parse((await fetch(world, ['--deploy', '--json'])).stdout);

@@ -55,10 +55,12 @@ export function succeededState(
   choice: Choice,
 ): AppState {
   const instances = withCurrent(app, names, deployed, choice);
+  const held = holdAfter(instances, names, deployed, choice);
   const forgiven = {
     failures: null,
     attempts: null,
-    held: holdAfter(instances, names, deployed, choice),
+    held,
+    ...(!held && { behind_since: null }),
     last_failure: followed(app.last_failure, names),
   };
   return {
