@@ -42,6 +42,10 @@ test('names what changed in .deploy.yml, packages and secrets, and no value', ()
     assert.is(json.from.version, 'v1');
     assert.equal([json.count, json.taken_back], [1, 0]);
     assert.match((await diff(world, 'v2', 'v1')).stdout, /^shop: v2 to v1, 1 commit taken back\n/);
+    await deployed(world, 'v3', 'keep: 7\n', {});
+    await run('runner-rollback', ['shop', '--to', 'v1', '--no-notify'], { root: world.root });
+    // Not v2, which was neither active before v1 was deployed nor before the rollback.
+    assert.match((await diff(world)).stdout, /^shop: v3 to v1, 2 commits taken back\n/);
   }));
 
 test.run();

@@ -18,6 +18,7 @@ import { headOf, listFollowed, noHead, tagOn, versionOf } from '../git/remote.ts
 import { fetchMissing } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
 import type { Ref } from '../git/tags.ts';
+import { isOlder } from '../journal/after-rollback.ts';
 import { underLock } from '../journal/lock.ts';
 import { broughtBy, scriptFields } from '../packages/brought.ts';
 import { withObjects } from '../signed/objects.ts';
@@ -188,10 +189,12 @@ async function rangeOf(
   return { what: 'last', from: shown(before), to: shown(current) };
 }
 
-/** What is active of an app, and the version before it. Throws `version_not_found`. */
+/** What is active of an app, and the version before it; after a rollback, the one that it left. Throws `version_not_found`. */
 export function activeIn({ app, instances }: AppState): [Deployed, before: Deployed | undefined] {
-  for (const { current, previous } of Object.values(instances))
-    if (current) return [current, previous[0]];
+  for (const { current, previous } of Object.values(instances)) {
+    const left = previous.at(-1);
+    if (current) return [current, left && isOlder(current, left) ? left : previous[0]];
+  }
   const what = `nothing of '${app}' is deployed yet: give two versions`;
   throw new Failure('version_not_found', what);
 }
