@@ -47,6 +47,13 @@ test('another host is refused, and the failure names it, its command and the lin
     const [refused] = fieldOf(world, 'network_refused');
     assert.is(refused?.host, 'evil.example.org');
     assert.is(refused?.why, 'unlisted');
+    // A command that goes on without what it needs leaves the failure to the next one.
+    const evil = `${ask('https://evil.example.org/')} || true`;
+    await push(world, 'v2', { run: [evil, 'exit 3'], network: ['good.example.org'] });
+    assert.match(
+      (await world.deploy([], REQUIRED)).stderr,
+      /^build: `exit 3` ended with status 3; it may not reach evil\.example\.org \(asked for by node .* add to build\.network of \.deploy\.yml: evil\.example\.org$/m,
+    );
   }));
 
 test('after a failed build on_failure has its list, and new caches stay; what was refused before is named', () =>

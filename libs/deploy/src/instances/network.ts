@@ -91,15 +91,16 @@ export function networkOf(op: Operation, request: NetworkRequest) {
   const refused = op.network.mark();
   return {
     network: access.network,
-    /** Runs a command, whose failure then says what it was refused. */
+    /** Runs a command, whose failure then says what it was refused, else what those before it were. */
     async run<T>(action: () => Promise<T>): Promise<T> {
       const refusedHere = op.network.mark();
       try {
         return await action();
       } catch (error) {
         if (!(error instanceof StepFailure) || error.blame === 'operator') throw error;
+        const here = refusedHere();
         if (access.network !== false)
-          throw withRefusals(op, error, { refused: refusedHere(), place });
+          throw withRefusals(op, error, { refused: here.length > 0 ? here : refused(), place });
         const where = ceiling.network === false ? ceiling.place : `${key} of ${DEPLOY_FILE}`;
         throw withoutNetwork(op, error, where);
       }
