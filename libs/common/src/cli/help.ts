@@ -52,12 +52,21 @@ function choicesText(choices: readonly string[] | undefined): string {
   return choices ? ` [${choices.join('|')}]` : '';
 }
 
+/** ` [default: 30d]`, unless the description says it in words of its own. */
+function defaultText(option: Option): string {
+  if (!option.placeholder || option.default === undefined) return '';
+  return option.about.includes('[default: ') ? '' : ` [default: ${option.default}]`;
+}
+
 /** `noShort` stands before an option without a short form. */
 export function optionRows(options: Options = {}, noShort = ''): HelpRow[] {
   return Object.entries(options).map(([name, option]) => {
     const short = option.short ? `-${option.short}, ` : noShort;
     const choices = option.placeholder ? choicesText(option.choices) : '';
-    return [`${short}${optionTitle(name, option)}`, `${option.about}${choices}`];
+    return [
+      `${short}${optionTitle(name, option)}`,
+      `${option.about}${defaultText(option)}${choices}`,
+    ];
   });
 }
 

@@ -23,7 +23,9 @@ const send = command({
       placeholder: 'KIND',
       choices: ['a', 'b'],
       about: 'Which stamp',
+      default: 'b',
     },
+    by: { placeholder: 'TIME', about: 'When at the latest [default: in a week]', default: '7d' },
     express: { about: 'In a hurry' },
     'a-very-long-option-name': {
       placeholder: 'LETTER',
@@ -65,7 +67,8 @@ Arguments:
   [COPIES]...  Who else gets it
 
 Options:
-  -s, --stamp <KIND>              Which stamp [a|b]
+  -s, --stamp <KIND>              Which stamp [default: b] [a|b]
+      --by <TIME>                 When at the latest [default: in a week]
       --express                   In a hurry
       --a-very-long-option-name <LETTER>
                                   On a line of its own

@@ -14,7 +14,7 @@ const REASON = {
 } as const;
 const WAIT = {
   placeholder: 'TIME',
-  about: 'How long to wait for the results of a batch [default: the deadline plus a minute]',
+  about: 'How long to wait for the results of a batch',
 } as const;
 
 export const ROLLOUT = {
@@ -38,7 +38,7 @@ export const ROLLOUT = {
     placeholder: 'TIME',
     about: 'Start within this time, at most 7d [default: 15m]',
   },
-  wait: WAIT,
+  wait: { ...WAIT, about: `${WAIT.about} [default: the deadline plus a minute]` },
   plan: { about: 'Only show the plan' },
   yes: { about: 'Do not ask on a terminal' },
   key: KEY,
