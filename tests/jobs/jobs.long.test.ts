@@ -29,6 +29,27 @@ test('schedule and release change together, also back', async ({ world }) => {
   assert.equal(await names(), ['a']);
 });
 
+test('of many jobs that are due at once eight begin at a time, and each has its run', async ({
+  world,
+}) => {
+  const names = Array.from({ length: 20 }, (_, at) => `j${at}`);
+  const due = dueNow();
+  await world.ship('v1', `jobs: { ${names.map((name) => `${name}: { run: "true", ${due} }`)} }\n`);
+  for (const name of names) world.since(name, 30 * MINUTE);
+  const beginning = () => names.filter((name) => world.entry(name).run?.version === null).length;
+  let most = 0;
+  const watching = setInterval(() => {
+    most = Math.max(most, beginning());
+  }, 2);
+  const looked = await world.look();
+  clearInterval(watching);
+  assert.equal([looked.status, looked.stderr], [0, '']);
+  assert.is(most, 8);
+  for (const name of names) await world.over(name, 1);
+  assert.equal([...new Set(names.map((name) => world.entry(name).runs[0]?.outcome))], ['ok']);
+  assert.equal(newsOf(world), []);
+});
+
 test('a job gets the secrets of the app, and nothing that it prints shows them', async ({
   world,
 }) => {

@@ -21,14 +21,25 @@ const POLL = 50;
 /** Longest time in ms until the process of a run holds its lock. */
 const STARTING = 20_000;
 
+/** Runs of an app that begin at the same time: were all to, a busy machine would start the last too late. */
+const AT_ONCE = 8;
+/** After this time in ms the next look goes on with what is due. */
+const LOOKING = 60_000;
+
 /** Begins what is due of an app, and announces what was missed or killed. Throws `locked`, `not_writable`, … */
 export async function lookForJobs(announcing: Announcing, name: string): Promise<void> {
+  const until = performance.now() + LOOKING;
+  while ((await beginSome(announcing, name)) === AT_ONCE && performance.now() < until);
+}
+
+/** Returns how many have begun; what is due beyond `AT_ONCE` waits. */
+async function beginSome(announcing: Announcing, name: string): Promise<number> {
   const { io, paths } = announcing;
   const app = findApp(paths, name);
   const isActive = Object.values(app?.instances ?? {}).some(({ current }) => current);
   const book = readJobBook(paths, name);
-  if (!app || !isActive || !hasJobs(app, book)) return;
-  if (book?.of === activeReleases(app) && !isDue(announcing, app, book)) return;
+  if (!app || !isActive || !hasJobs(app, book)) return 0;
+  if (book?.of === activeReleases(app) && !isDue(announcing, app, book)) return 0;
   const announcer = announcerOf(announcing);
   const done = changeJobBook(announcing, name, (jobs, now) => {
     const all = settleAll(announcing, now, jobs);
@@ -42,12 +53,12 @@ export async function lookForJobs(announcing: Announcing, name: string): Promise
     if (killed) endClaim({ io, paths }, name, { rules: entry.rules, id: killed.id });
     if (ends) endRun(paths, name, job);
     if (!starts || !entry.run) continue;
-    startRun({ io, paths }, name, job, entry.run.id);
-    begun.push(job);
+    if (startRun({ io, paths }, name, job, entry.run.id)) begun.push(job);
   }
   // A service takes the key away when it ends.
-  if (io.env.CREDENTIALS_DIRECTORY) await untilOpened(paths, name, begun);
+  await untilOpened(paths, name, begun);
   await announcer.finish();
+  return begun.length;
 }
 
 /** Until the processes of runs that have just begun have read their secrets, or have ended. */
@@ -122,6 +133,7 @@ export function isHeldUp(
 function settleAll({ io, paths }: Server, app: AppState, book: JobBook) {
   const now = io.now();
   const claim = claimsOf({ io, paths }, app.app);
+  let starting = 0;
   return Object.entries(book.jobs).map(([job, before]) => {
     const { run, instance } = before;
     const settled = settle(before, {
@@ -130,8 +142,9 @@ function settleAll({ io, paths }: Server, app: AppState, book: JobBook) {
       claim,
       isAlive: run !== null && isAlive(paths, app.app, job, { run, now }),
       isStopped: app.stopped?.instances.includes(instance) ?? false,
-      isHeldUp: isHeldUp(paths, app, before.rules),
+      isHeldUp: starting === AT_ONCE || isHeldUp(paths, app, before.rules),
     });
+    if (settled.starts) starting += 1;
     const told = newsOf(app, before, settled, now.toISOString());
     book.jobs[job] = told.entry;
     return [job, { ...settled, ...told }] as const;
@@ -207,6 +220,7 @@ export function endRun(paths: Paths, app: string, job: string): void {
   }
 }
 
-export function startRun(server: Server, app: string, job: string, id: string): void {
-  startInBackground(server, 'runner-jobs', ['run', app, job, '--carry', id]);
+/** Returns whether its process was started. */
+export function startRun(server: Server, app: string, job: string, id: string): boolean {
+  return startInBackground(server, 'runner-jobs', ['run', app, job, '--carry', id]);
 }
