@@ -14,8 +14,8 @@ import type { PreviewMark } from './preview.ts';
 import type { AppState } from './state.ts';
 import { stateNames, stateOrView, writeView } from './viewed.ts';
 
-/** Bytes; our state files have a few kilobytes. */
-const STATE_MAX = 1_048_576;
+/** Bytes; a few kilobytes for most apps, but each kept release has the fingerprints of its secrets. */
+const STATE_MAX = 67_108_864;
 
 function readApp(paths: Paths, name: string, read = readIfThere): AppState | undefined {
   const text = stateOrView(paths, name, STATE_MAX, read)?.toString('utf8');

@@ -22,8 +22,8 @@ export function isConfigExposed(paths: Paths): boolean {
 
 /** A sealed token in a state file. */
 const SEALED = /"repohost_token"\s*:\s*"[^"]/;
-/** Bytes. */
-const STATE_MAX = 1_048_576;
+/** Bytes, as the registry reads. */
+const STATE_MAX = 67_108_864;
 
 /**
  * Whether a state file holds a token and others may read it: sealed, but a leaked master key would open

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { createApp, findApp, requireApp, writeApp } from '@runner/common/apps/store';
@@ -143,13 +143,24 @@ test('only small regular files are read', () => {
   plant(join(paths.stateDir, 'target'), '{"repo":"o/r","branch":"main"}');
   symlinkSync('target', paths.state('link'));
   mkdirSync(paths.state('folder'));
-  plant(paths.state('huge'), 'x'.repeat(1_048_577));
+  plant(paths.state('huge'), '');
+  truncateSync(paths.state('huge'), 67_108_865);
   for (const name of ['link', 'folder', 'huge']) {
     assert.match(
       told(() => findApp(paths, name)),
       /^file_unreadable: /,
     );
   }
+});
+
+test('an app can keep a thousand releases with the fingerprints of thirty secrets', () => {
+  const paths = freshRoot();
+  const names = Array.from({ length: 30 }, (_, at) => [`KEY_${at}`, 'ev_0123456789ab']);
+  const previous = Array.from({ length: 1000 }, (_, sequence) => {
+    return { ...VERSION, sequence, secrets: Object.fromEntries(names) };
+  });
+  createApp(paths, app('shop', { instances: { default: { current: VERSION, previous } } }));
+  assert.equal(requireApp(paths, 'shop').instances.default?.previous, previous);
 });
 
 test('a refusal does not quote the file, which holds a token', () => {
