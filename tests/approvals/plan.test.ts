@@ -1,6 +1,8 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type CommandPlan, createPlan } from '@runner/common/apps/plans';
 import { takeLock } from '@runner/common/files/lock';
+import { processIo } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
@@ -15,6 +17,25 @@ function requireApproval({ root }: World, rule: string): void {
 }
 
 const json = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? '{}');
+
+test('a new plan removes those that ended a week ago, but the newest of each maker', () =>
+  inWorld(async (world) => {
+    const { root } = world;
+    await world.launch('v1');
+    const paths = pathsOf(root);
+    const summary = { problems: [] };
+    const needs = { count: 0, by: [], not_author: false };
+    const common = { app: 'shop', verb: 'deploy', summary, needs, facts: {} };
+    for (const [at, by] of ['fetch', 'ada', 'fetch', 'ada', 'fetch'].entries()) {
+      const [made, expires] = [1, 2].map((day) => `2026-01-0${day}T00:00:0${at}.000Z`);
+      const plan = { ...common, id: `p-0000000${at}`, by, made, expires };
+      createPlan({ io: processIo(), paths }, plan as unknown as CommandPlan);
+    }
+    const planned = await run('runner-plan', ['deploy', 'shop', '--json'], { root });
+    const { id } = json(planned.stdout);
+    const names = [id, 'p-00000003', 'p-00000004'].map((each) => `${each}.json`);
+    assert.equal(readdirSync(paths.plansDir).sort(), names.sort());
+  }));
 
 test('a deploy that needs an approval is refused, planned, approved, and applied once', () =>
   inWorld(async (world) => {

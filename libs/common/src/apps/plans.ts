@@ -1,8 +1,8 @@
 /** Plans: what a command would do, bound to how things are now, and who approved it. One file each. */
 import { type Approval, countingOf, judged, lapsedWords } from '@runner/common/apps/approvals';
 import { holderFor, requireLock } from '../files/lock.ts';
-import { makeFolder, namesIn, readTextIfThere, removeIfThere } from '../files/read.ts';
-import { sweepStrays, writeWhole } from '../files/write.ts';
+import { makeFolder, namesIn, readTextIfThere } from '../files/read.ts';
+import { writeWhole } from '../files/write.ts';
 import { unlessFailure } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Paths, Server } from '../foundation/paths.ts';
@@ -104,8 +104,6 @@ export interface StoredPlan {
 
 /** Bytes; ours have a few kilobytes. */
 const PLAN_MAX = 262_144;
-/** How long one that ended is kept, in ms. */
-const KEPT = 7 * 86_400_000;
 /** Seconds. */
 const WAIT = 20;
 
@@ -133,6 +131,7 @@ export function readPlan(paths: Paths, id: string): StoredPlan {
     | undefined;
   const stored = { ...rest, plan } as StoredPlan;
   if (plan?.id === id && text === fileOf(stored)) {
+    APPS_OF.set(paths.plan(id), plan.app);
     const { approvals, applied, ended } = stored;
     return applied || ended
       ? stored
@@ -141,14 +140,18 @@ export function readPlan(paths: Paths, id: string): StoredPlan {
   throw new Failure('plan_invalid', `${paths.plan(id)} was changed or is torn: make a new plan`);
 }
 
+/** The app of each plan that was read, by path: for one of many apps those of others are not read again. */
+const APPS_OF = new Map<string, string>();
+
 /** All that can be read, the oldest first; empty for those who may not look. */
 export function listPlans(paths: Paths, app?: string): StoredPlan[] {
-  const names = unlessFailure(() => namesIn(paths.plansDir), []).filter((name) =>
-    /^p-.*\.json$/.test(name),
-  );
-  return names
-    .flatMap((name) => unlessFailure(() => [readPlan(paths, name.slice(0, -5))], []))
-    .filter(({ plan }) => app === undefined || plan.app === app)
+  const isWanted = (of = app) => app === undefined || of === app;
+  return unlessFailure(() => namesIn(paths.plansDir), [])
+    .filter((name) => /^p-.*\.json$/.test(name))
+    .map((name) => name.slice(0, -5))
+    .filter((id) => isWanted(APPS_OF.get(paths.plan(id))))
+    .flatMap((id) => unlessFailure(() => [readPlan(paths, id)], []))
+    .filter(({ plan }) => isWanted(plan.app))
     .sort((a, b) => a.plan.made.localeCompare(b.plan.made));
 }
 
@@ -222,20 +225,8 @@ export function createPlan(server: Server, plan: CommandPlan): StoredPlan {
   });
 }
 
-/** Removes the plans of an app that is no longer there, or those that ended a week ago. */
-export function prunePlans(server: Server, app?: string): void {
-  const { paths, io } = server;
-  if (namesIn(paths.plansDir).length === 0) return;
-  const before = new Date(io.now().getTime() - KEPT).toISOString();
-  underPlansLock(server, () => {
-    sweepStrays(paths.plansDir, io.now());
-    for (const { plan, applied, ended } of listPlans(paths, app))
-      if (app !== undefined || (ended?.at ?? applied?.at ?? plan.expires) < before)
-        removeIfThere(paths.plan(plan.id));
-  });
-}
-
-function underPlansLock<T>({ io, paths }: Server, work: () => T): T {
+/** Throws `locked`. */
+export function underPlansLock<T>({ io, paths }: Server, work: () => T): T {
   using _lock = requireLock(paths.plansLock, 'the plans', WAIT, holderFor(io, 'plan'));
   return work();
 }

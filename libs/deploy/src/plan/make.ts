@@ -1,5 +1,6 @@
 /** Making a plan: what a command would do, bound to how things are while the app's lock is held. */
 import { hostname } from 'node:os';
+import { prunePlans } from '@runner/common/apps/old-plans';
 import { type CommandPlan, createPlan, type StoredPlan } from '@runner/common/apps/plans';
 import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
@@ -66,6 +67,7 @@ export async function makeUnderLock(request: PlanRequest): Promise<StoredPlan> {
     );
   const facts = { ...factsOf({ io, paths }, app, verb), ...planned.facts };
   const clean = cleanRecord({ ...plan }, redact) as unknown as CommandPlan;
+  prunePlans({ io, paths });
   return createPlan(
     { io, paths },
     { ...clean, authors: plan.authors, facts: hideIn(facts, redact) },

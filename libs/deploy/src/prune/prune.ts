@@ -1,6 +1,6 @@
 /** `runner prune`: where the disk goes, app by app, and removing what nothing needs. */
 import { type Disk, diskOf, sizesOf } from '@runner/common/apps/disk';
-import { prunePlans } from '@runner/common/apps/plans';
+import { prunePlans } from '@runner/common/apps/old-plans';
 import { allNames, requireApp } from '@runner/common/apps/store';
 import { holderFor, requireLock } from '@runner/common/files/lock';
 import { isThere } from '@runner/common/files/read';

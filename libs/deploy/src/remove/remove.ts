@@ -1,7 +1,7 @@
 /** Removing an app: it is stopped, its registration is removed, then its files. */
 import { dirname, join } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
-import { prunePlans } from '@runner/common/apps/plans';
+import { prunePlans } from '@runner/common/apps/old-plans';
 import { liveLink } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
