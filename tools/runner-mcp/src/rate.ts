@@ -25,12 +25,18 @@ export function takeTurn({ io, paths }: Server, grant: string, app: string): voi
   const all = jsonObject(readTextIfThere(path, FILE_MAX) ?? '') ?? {};
   const now = io.now().getTime();
   const isRecent = (time: unknown) => Math.abs(now - Number(time)) < HOUR;
-  const taken = [all[app] ?? []].flat().filter(isRecent);
+  // Those of an hour ago go: an agent may restart any number of previews in its life.
+  const recent = new Map(
+    Object.entries(all)
+      .map(([name, times]) => [name, [times].flat().filter(isRecent)] as const)
+      .filter(([, left]) => left.length > 0),
+  );
+  const taken = recent.get(app) ?? [];
   if (taken.length >= TURNS)
     throw new Failure(
       'rate_limited',
       `${grant} has used its ${TURNS} turns of this hour for ${app}`,
     );
   makeFolder(dirname(path));
-  writeWhole(path, JSON.stringify({ ...all, [app]: [...taken, now] }));
+  writeWhole(path, JSON.stringify(Object.fromEntries(recent.set(app, [...taken, now]))));
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { run } from '@runner/testing/run';
@@ -213,7 +213,7 @@ test('what an agent proposes is done after a person approved it; restarts have a
   mkdirSync(join(root, 'spool/agents'), { recursive: true });
   writeFileSync(
     join(root, 'spool/agents/operate.json'),
-    JSON.stringify({ shop: turns, api: [...turns, 1] }),
+    JSON.stringify({ shop: turns, api: [...turns, 1], 'shop--pr-7': [1] }),
   );
   await withAgent({ root, etc, grant: 'operate' }, async (operator) => {
     const foreign = await operator.call('apply', { plan: id });
@@ -226,6 +226,8 @@ test('what an agent proposes is done after a person approved it; restarts have a
     }
     assert.equal(outcomes, ['done', 'rate_limited']);
   });
+  const left = JSON.parse(readFileSync(join(root, 'spool/agents/operate.json'), 'utf8'));
+  assert.equal([Object.keys(left), left.api], [['shop', 'api'], turns]);
 });
 
 test('a session and plans are of the grant that they began with, not of the next of its name', async ({
