@@ -130,6 +130,28 @@ test('of a pipe each record counts once, and an app that no record names is refu
   assert.is((await piped('')).status, 0);
 });
 
+test('a period of which rotation has removed the beginning is reported', async () => {
+  const own = temporaryFolder('stats');
+  mkdirSync(join(own, 'logs'));
+  const begin = new Date(NOW - 5 * 86_400_000).toISOString();
+  const log = (seq: number) => {
+    const line = { timestamp: begin, event_type: 'DeployStarted', project: 'shop', seq };
+    writeFileSync(join(own, 'logs/deploy-events.jsonl'), `${JSON.stringify(line)}\n`);
+  };
+  const notes = async (tool: string, ...args: string[]) =>
+    (await run(tool, args, { root: own })).stderr;
+  log(7);
+  for (const tool of ['stats', 'history'])
+    assert.is(
+      await notes(`runner-${tool}`, '--since', '30d'),
+      `runner ${tool}: the audit log begins at ${begin}: rotation has removed what was before\n`,
+    );
+  assert.is(await notes('runner-stats', '--since', '2d'), '');
+  assert.is(await notes('runner-stats', '--prometheus'), '');
+  log(1);
+  assert.is(await notes('runner-stats'), '');
+});
+
 test('without deploys the figures are null or 0; a period in the future is wrong', async () => {
   const empty = { root: temporaryFolder('stats') };
   const none = await run('runner-stats', ['--json'], empty);

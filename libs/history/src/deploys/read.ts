@@ -4,15 +4,16 @@ import { runningDeploy } from '@runner/common/apps/state-word';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import { logFiles, Unread } from '@runner/common/audit/files';
 import { appendWaiting } from '@runner/common/audit/kept';
-import { projectOf } from '@runner/common/audit/record';
+import { projectOf, readRecord, textOf } from '@runner/common/audit/record';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { InputStream } from '@runner/common/foundation/io';
 import { isAppName, previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { JsonObject } from '@runner/common/text/json';
+import { timeOfIso } from '@runner/common/text/time';
 import { allRecords, newestRecords, type Sources } from '../log/filter.ts';
-import { closeLogs, openLogs } from '../log/lines.ts';
+import { closeLogs, linesOf, openLogs } from '../log/lines.ts';
 import { pipedRecords } from '../log/piped.ts';
 import type { PastDeploy } from './deploy.ts';
 import { Deploys } from './fold.ts';
@@ -26,6 +27,8 @@ export interface DeploysRequest {
   readonly input?: InputStream | undefined;
   /** Only the newest deploys are wanted, so that the log is not read to its beginning. */
   readonly last?: number | undefined;
+  /** The period begins then, in ms since 1970: it is reported if rotation has removed a part of it. */
+  readonly since?: number | undefined;
   /** Reports what could not be read. */
   note(text: string): void;
 }
@@ -58,6 +61,7 @@ async function allDeploys(request: DeploysRequest): Promise<readonly PastDeploy[
   const { sources, close } = input ? NOTHING : openSources(paths, unread);
   const blocks = input ? pipedRecords(input, filter, unread) : allRecords(sources, filter, unread);
   try {
+    await noteRotated(sources, request);
     for await (const records of blocks)
       for (const record of records) if (counts(record, project)) deploys.add(record);
   } finally {
@@ -91,6 +95,18 @@ async function newestDeploys(request: DeploysRequest): Promise<readonly PastDepl
   if (records.length === size && !isKnown) return undefined;
   unread.report(note);
   return found;
+}
+
+/** Without this, figures of a month would be those of the days that are left. */
+async function noteRotated({ logs: [oldest] }: Sources, { since, note }: DeploysRequest) {
+  if (!oldest || since === undefined) return;
+  for await (const [line] of linesOf(oldest, () => {})) {
+    const record = line && readRecord(line);
+    const begin = record && textOf(record, 'timestamp');
+    if (begin && Number(record.seq) > 1 && timeOfIso(begin) > since)
+      note(`the audit log begins at ${begin}: rotation has removed what was before`);
+    return;
+  }
 }
 
 /** Previews count only where one is asked for: they say nothing of how an app is deployed. */

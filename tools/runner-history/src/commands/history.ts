@@ -56,7 +56,7 @@ export const history = command({
     const input = isPiped ? io.stdin : undefined;
     const last = since === undefined ? (count ?? COUNT) : count;
     const newest = since === undefined ? last : undefined;
-    const all = await readDeploys({ paths, project, input, last: newest, note });
+    const all = await readDeploys({ paths, project, input, last: newest, since, note });
     const wanted = all.filter(({ start }) => since === undefined || start >= since);
     const cleaner = new RecordCleaner({ paths, env: io.env });
     const rows: HistoryRow[] = [];

@@ -31,7 +31,9 @@ export const stats = command({
     const period = periodSince(options.since, now);
     const { project, isPiped } = deploysOf(args);
     const input = isPiped ? io.stdin : undefined;
-    const history = await readDeploys({ paths, project, input, note });
+    // A timer would mail the note at each run.
+    const since = options.prometheus ? undefined : period.since;
+    const history = await readDeploys({ paths, project, input, since, note });
     const width = io.stdout.isTTY ? io.stdout.columns : undefined;
     if (options.prometheus) {
       const jobs = isPiped ? [] : jobsOf(paths, project);
