@@ -11,8 +11,8 @@ import { isStopped } from './operator.ts';
 import { hasShape, isSection } from './parse-state.ts';
 import type { AppState } from './state.ts';
 
-/** Bytes. */
-const BOOK_MAX = 4_194_304;
+/** Bytes: a `.deploy.yml` may have some two thousand jobs, each with its newest runs. */
+const BOOK_MAX = 67_108_864;
 
 /** How a run ended: `skipped` did not begin, `ended` was ended by a deploy or by the run after it. */
 export type JobOutcome = 'ok' | 'failed' | 'killed' | 'ended' | 'skipped';
