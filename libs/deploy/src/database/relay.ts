@@ -1,6 +1,6 @@
 /**
  * Which tables a migration writes to in MySQL, whose triggers do not see a statement without rows: a relay
- * between the migration and the server reads the statements. The bytes to the server stay as they are.
+ * between the migration and the server reads the statements, whose bytes stay as they are.
  */
 import { once } from 'node:events';
 import { closeSync, openSync, readlinkSync } from 'node:fs';
@@ -13,6 +13,7 @@ import { type DatabaseAddress, serverOf } from './address.ts';
 const [USE, QUERY, PREPARE] = [0x02, 0x03, 0x16];
 /** Capabilities that hide statements, low and high half: compression, TLS; zstd, attributes of statements. */
 const HIDING = [0x0820, 0x0c00] as const;
+const ATTRIBUTES = 0x0800;
 
 /** Finds `name.table` and `use name`: a copy with such a statement would change the database itself. */
 export function namesDatabase(name: string): RegExp {
@@ -29,6 +30,11 @@ function plainGreeting(chunk: Buffer): void {
   if (chunk[4] !== 10 || chunk.length < low + 7) return;
   chunk.writeUInt16LE(chunk.readUInt16LE(low) & ~HIDING[0], low);
   chunk.writeUInt16LE(chunk.readUInt16LE(low + 5) & ~HIDING[1], low + 5);
+}
+
+/** From the answer of a client, in place, what it takes for granted whatever the greeting says: attributes. */
+function plainAnswer(chunk: Buffer): void {
+  if (chunk.length >= 8) chunk.writeUInt16LE(chunk.readUInt16LE(6) & ~ATTRIBUTES, 6);
 }
 
 /** Reads the packets of a client; one with the number 0 is a command. */
@@ -86,6 +92,7 @@ export async function startRelay(address: DatabaseAddress, production: string) {
       client.destroy();
       target.destroy();
     });
+    client.once('data', plainAnswer);
     client.on('data', (chunk: Buffer) => read(chunk));
     target.once('data', plainGreeting);
     client.pipe(target).pipe(client);

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { DatabaseAddress } from '../../src/database/address.ts';
@@ -54,6 +55,50 @@ asRoot('a socket that the sandbox hides is not reached through the relay', async
     relay.close();
     for (const each of [plain, other]) each.close();
     rmSync(hidden, { recursive: true });
+  }
+});
+
+/** Capabilities of MySQL 8.0.36: everything that both know is used. */
+const [EVERYTHING, ATTRIBUTES] = [0xdfff_ffff, 0x0800_0000];
+
+/** A packet of MySQL. */
+function packet(number: number, body: Buffer): Buffer {
+  const head = Buffer.alloc(4, number);
+  head.writeUIntLE(body.length, 0, 3);
+  return Buffer.concat([head, body]);
+}
+
+test('neither MySQL 8 nor its clients send the attributes of a statement through the relay', async () => {
+  const greeting = Buffer.from(`\x0a8.0.36\0${'x'.repeat(12)}\0${'c'.repeat(31)}`, 'latin1');
+  const low = greeting.indexOf('\0c') + 1;
+  greeting.writeUInt16LE(EVERYTHING & 0xffff, low);
+  greeting.writeUInt16LE(EVERYTHING >>> 16, low + 5);
+  const path = join(temporaryFolder('relay', '/tmp'), 'own.sock');
+  const arrived: Buffer[] = [];
+  const server = createServer((socket) => {
+    socket.write(packet(0, greeting));
+    socket.on('error', () => {}).on('data', (piece) => arrived.push(piece));
+  }).listen(path);
+  await once(server, 'listening');
+  const relay = await startRelay(
+    { url: `mysql://ada@localhost/shop?socket=${path}` } as DatabaseAddress,
+    'shop',
+  );
+  const client = connect(Number(new URL(relay.url).port), '127.0.0.1');
+  try {
+    const [greeted] = (await once(client, 'data')) as [Buffer];
+    assert.is(greeted.readUInt16LE(4 + low + 5) & (ATTRIBUTES >>> 16), 0);
+    // As libmysqlclient does: it looks at the greeting only when it sends a statement.
+    const answer = Buffer.alloc(32);
+    answer.writeUInt32LE(EVERYTHING, 0);
+    client.write(packet(1, answer));
+    await until(() => arrived.length > 0, 'nothing arrives');
+    const [told = Buffer.alloc(8)] = arrived;
+    assert.is(told.readUInt32LE(4), EVERYTHING - ATTRIBUTES);
+  } finally {
+    client.destroy();
+    relay.close();
+    server.close();
   }
 });
 
