@@ -124,9 +124,17 @@ function collected(
 /** The line of an error output that says why, at most 200 characters. */
 function sentenceIn(errors: string): string {
   const lines = errors.split('\n').filter((line) => line.trim() !== '');
-  const line = lines.find((each) => /error|fatal/i.test(each)) ?? lines[0] ?? 'it failed';
-  const words = line.replace(/^.*?\b(?:ERROR|FATAL|error|Error)\b:?\s*/, '').slice(0, 200);
-  return harmlessLine(words.trim());
+  const line =
+    lines.find((each) => /error|fatal/i.test(each)) ??
+    lines.find((each) => !/warning/i.test(each)) ??
+    lines[0] ??
+    'it failed';
+  const words = line
+    .replace(/^.*?\b(?:ERROR|FATAL|error|Error)\b:?\s*|^[\w-]+: /, '')
+    .slice(0, 200);
+  // PostgreSQL has them before or after it.
+  const versions = /server version: .*/.exec(errors);
+  return harmlessLine(versions ? `${words.trim()}: ${versions[0]}` : words.trim());
 }
 
 /** Starts a tool on a database, with all three pipes. Throws `program_not_found`, and what confines it. */

@@ -44,4 +44,45 @@ test('what cannot be taken ends the tool, however much it still prints', async (
   assert.is(await Promise.race([ended, sleep(10_000, 'it hangs')]), 'the disk is full');
 });
 
+/** A tool in place of the installed one that fails with these lines on stderr; what is said of it. */
+async function saidOf(tool: string, kind: 'postgres' | 'mysql', lines: string): Promise<string> {
+  const folder = temporaryFolder('tools');
+  const script = `#!/bin/sh\ncat >&2 <<'END'\n${lines}\nEND\nexit 1\n`;
+  writeFileSync(join(folder, tool), script, { mode: 0o755 });
+  const { PATH } = process.env;
+  process.env.PATH = `${folder}:/bin`;
+  try {
+    await runTool(databaseAddress(`${kind}://ada@localhost/shop`, '/'), 'dump', { args: [] });
+    return 'nothing';
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    process.env.PATH = PATH;
+  }
+}
+
+own('a tool that is older than the server is said with both versions', async () => {
+  const [why, versions] = [
+    'pg_dump: error: aborting because of server version mismatch',
+    'server version: 16.2 (Ubuntu 16.2-1ubuntu4); pg_dump version: 13.16 (Debian 13.16-0+deb11u1)',
+  ];
+  for (const lines of [`pg_dump: ${versions}\n${why}`, `${why}\npg_dump: detail: ${versions}`])
+    assert.is(
+      await saidOf('pg_dump', 'postgres', lines),
+      `pg_dump: aborting because of server version mismatch: ${versions}`,
+    );
+});
+
+own('the warnings of a tool are not why it failed', async () => {
+  const lines = [
+    "Warning: mariadb-dump: unknown variable 'loose-set-gtid-purged=OFF'",
+    'WARNING: option --ssl-verify-server-cert is disabled, because of an insecure passwordless login.',
+    'mariadb-dump: ada has insufficient privileges to SHOW CREATE FUNCTION `vat`!',
+  ];
+  assert.is(
+    await saidOf('mariadb-dump', 'mysql', lines.join('\n')),
+    'mariadb-dump: ada has insufficient privileges to SHOW CREATE FUNCTION `vat`!',
+  );
+});
+
 own.run();
