@@ -8,7 +8,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Operation } from '../journal/operation.ts';
 import { type DatabaseAddress, otherDatabase } from './address.ts';
 import { type BackupSource, inTemporary, openBackup } from './backup.ts';
-import { query } from './query.ts';
+import { query, streamForOlderServer } from './query.ts';
 import { outputOf, runTool } from './tools.ts';
 
 /** Schemas that stay: those of others, and public, which each database has. */
@@ -106,7 +106,7 @@ async function intoPostgres(
     yield `\\set ON_ERROR_STOP 1\nBEGIN;\nSET LOCAL lock_timeout = 5000;\n${HOLD}\n${DROP_ALL}`;
     // One transaction of its own, too: by default what it writes commits after large objects.
     const words = { args: ['-1', '-L', list, '-f', '-'], input: openBackup(op, address, id) };
-    yield* outputOf(address, 'archive', words, limits);
+    yield* streamForOlderServer(outputOf(address, 'archive', words, limits));
   }
   const args = ['-X', '-q', '-w', '-o', '/dev/null', '-f', '-'];
   await runTool(address, 'client', { args, input: statements() }, { ...limits, lock });

@@ -37,3 +37,31 @@ export async function query(
     kind === 'mysql' ? text.replace(/\\(.)/g, (_, sign: string) => ESCAPES[sign] ?? sign) : text;
   return rows.map((row) => row.split(field).map(cell));
 }
+
+/** What dumps begin with since PostgreSQL 17: a server before it has no such setting. */
+const NEW_SETTING = /^SET transaction_timeout = 0;$/m;
+const IF_KNOWN =
+  "SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'transaction_timeout';";
+/** It is within the first of this many bytes. */
+const HEAD = 2_048;
+
+/** A dump of PostgreSQL, or its beginning, for a server that may be older than the tool. */
+export const forOlderServer = (dump: string) => dump.replace(NEW_SETTING, IF_KNOWN);
+
+/** The same of one that comes in parts. */
+export async function* streamForOlderServer(
+  dump: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const head: Uint8Array[] = [];
+  const begun = () => Buffer.from(forOlderServer(Buffer.concat(head).toString('latin1')), 'latin1');
+  let left = HEAD;
+  for await (const chunk of dump) {
+    if (left <= 0) yield chunk;
+    else {
+      head.push(chunk);
+      left -= chunk.length;
+      if (left <= 0) yield begun();
+    }
+  }
+  if (left > 0) yield begun();
+}

@@ -4,7 +4,7 @@ import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
 import { type DatabaseAddress, otherDatabase } from './address.ts';
-import { query } from './query.ts';
+import { forOlderServer, query, streamForOlderServer } from './query.ts';
 import { namesDatabase } from './relay.ts';
 import { NOTE_TABLE, outputOf, runTool, type ToolLimits } from './tools.ts';
 
@@ -114,13 +114,13 @@ async function loadPostgres(from: DatabaseAddress, to: DatabaseAddress, limits: 
   const load = async (args: readonly string[]) => {
     const input = await runTool(from, 'dump', { args: [...wait, ...without, ...args] }, limits);
     // The new database has the schema public already.
-    const sql = input.replace(/^CREATE SCHEMA public;$/m, '');
+    const sql = forOlderServer(input).replace(/^CREATE SCHEMA public;$/m, '');
     await runTool(to, 'client', { args: INTO_POSTGRES, input: sql }, limits);
   };
   if (limits.isFull) {
     await load(['--section=pre-data']);
     const all = [...wait, ...without, '-a'];
-    const input = outputOf(from, 'dump', { args: all }, limits);
+    const input = streamForOlderServer(outputOf(from, 'dump', { args: all }, limits));
     await runTool(to, 'client', { args: INTO_POSTGRES, input }, limits);
     // With the keys: all rows are there.
     await load(['--section=post-data']);

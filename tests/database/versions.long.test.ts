@@ -1,0 +1,91 @@
+/** Tools of another version than the server: what they print is that of the other, by stand-ins on PATH. */
+import { writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { killApp } from '@runner/testing/app';
+import { startPostgres, type TestDatabases } from '@runner/testing/databases';
+import { distFolder, type Ended, run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, type World } from '../deploys/world.ts';
+import { TOOL } from './tool.ts';
+
+const test = suite('versions of database tools');
+
+const ONE = 'create table orders(id int primary key, note varchar(20), total int not null);';
+const TWO = 'alter table orders drop column note;';
+
+interface Versions {
+  readonly world: World;
+  readonly databases: TestDatabases;
+  ship(version: string, migrations: readonly string[], more?: string): Promise<Ended>;
+  rollback(...args: string[]): Promise<Ended>;
+}
+
+/** An app with a database whose programs stand before those of the system: `scripts` by their names. */
+async function withPrograms(
+  start: () => Promise<TestDatabases | undefined>,
+  scripts: Readonly<Record<string, string>>,
+  body: (versions: Versions) => Promise<void>,
+): Promise<void> {
+  const databases = await start();
+  if (!databases) return;
+  const world = await makeWorld();
+  const { root } = world;
+  const folder = temporaryFolder('programs');
+  for (const [name, text] of Object.entries(scripts))
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  const env = { PATH: [folder, join(distFolder(), 'bin'), process.env.PATH].join(delimiter) };
+  try {
+    databases.create('shop');
+    const stdin = databases.url('shop');
+    const set = ['set', 'shop', 'DATABASE_URL', '--file', '-'];
+    assert.is((await run('runner-env', set, { root, stdin })).status, 0);
+    await body({
+      world,
+      databases,
+      async ship(version, migrations, more = '') {
+        const files = migrations.map((text, at) => [`migrations/${at}.sql`, text]);
+        const rules = `migrate: { run: node migrate.js, backup: auto${more} }\n`;
+        const deploy = deployFile(world.port, rules);
+        await world.push(version, {
+          deploy,
+          files: { 'migrate.js': TOOL, ...Object.fromEntries(files) },
+        });
+        return world.deploy(['--verbose'], env);
+      },
+      rollback: (...args) => run('runner-rollback', ['shop', ...args], { root, env }),
+    });
+  } finally {
+    killApp(root, 'shop');
+    await world.close();
+    databases.close();
+  }
+}
+
+/** What a program of PostgreSQL 17 and later prints in addition, which a server before it does not know. */
+const ofVersion17 = (program: string) => `case "$*" in *-Fc*) exec /usr/bin/${program} "$@" ;; esac
+/usr/bin/${program} "$@" | sed '/^SET transaction_timeout/d; s/^SET lock_timeout = 0;$/&\\nSET transaction_timeout = 0;/'`;
+
+test('the tools of PostgreSQL 17 rehearse and restore a database of an older server', () =>
+  withPrograms(
+    startPostgres,
+    { pg_dump: ofVersion17('pg_dump'), pg_restore: ofVersion17('pg_restore') },
+    async ({ world, databases, ship, rollback }) => {
+      const first = await ship('v1', [ONE]);
+      assert.is(first.status, 0, first.stderr);
+      databases.sql('shop', "insert into orders values (1, 'first', 10);");
+      const second = await ship('v2', [ONE, TWO]);
+      assert.match(second.stderr, /ok +rehearse on a copy of the schema/);
+      const full = ', rehearse: full, check: "true"';
+      const third = await ship('v3', [ONE, TWO, 'create table more(id int);'], full);
+      assert.match(third.stderr, /ok +rehearse on a full copy/);
+      const [, id = ''] = /--database (\w+)/.exec((await rollback('--to', 'v1')).stderr) ?? [];
+      const back = await rollback('--to', 'v1', '--database', id);
+      assert.is(back.status, 0, back.stderr);
+      assert.is(await world.page(), 'v1');
+      assert.is(databases.sql('shop', 'select * from orders').stdout, '1|first|10\n');
+    },
+  ));
+
+test.run();
