@@ -23,12 +23,13 @@ UNION ALL SELECT 'sequence', '', full_name, concat_ws(' ', format_type(seqtypid,
 UNION ALL SELECT 'counter', '', full_name, '', 'f', '', (sign(seqincrement)
   * coalesce(pg_sequence_last_value(oid), seqstart - seqincrement))::text FROM rel JOIN pg_sequence ON seqrelid = oid
   WHERE NOT seqcycle AND CASE relkind WHEN 'S' THEN has_sequence_privilege(oid, 'SELECT, USAGE') END
-UNION ALL SELECT 'column', full_name, attname, format_type(atttypid, atttypmod) || CASE WHEN attcollation
+UNION ALL (SELECT 'column', full_name, attname, format_type(atttypid, atttypmod) || CASE WHEN attcollation
   NOT IN (0, (SELECT typcollation FROM pg_type WHERE pg_type.oid = atttypid))
   THEN ' collate ' || attcollation::regcollation ELSE '' END, attnotnull::text,
   coalesce(pg_get_expr(adbin, adrelid), ''), concat(attidentity, attgenerated)
   FROM rel JOIN pg_attribute ON attrelid = rel.oid AND attnum > 0 AND NOT attisdropped
   LEFT JOIN pg_attrdef ON adrelid = rel.oid AND adnum = attnum WHERE relkind IN ('r', 'p', 'f', 'v', 'm', 'c')
+  ORDER BY attrelid, attnum)
 UNION ALL SELECT CASE contype WHEN 'c' THEN 'check' WHEN 'f' THEN 'foreign key' WHEN 'p' THEN 'primary key'
   WHEN 'u' THEN 'unique' ELSE 'exclusion' END, coalesce(rel.full_name, typ.full_name), conname,
   pg_get_constraintdef(pg_constraint.oid), 'f', '', ''
@@ -82,11 +83,12 @@ SELECT IF(TABLE_TYPE = 'VIEW', 'view', IF(TABLE_TYPE = 'SEQUENCE', 'sequence', '
   IF(TABLE_TYPE = 'VIEW', '', CONCAT(COALESCE(ENGINE, ''), IF(TABLE_TYPE = 'SYSTEM VERSIONED', ' versioned', ''),
   IF(CREATE_OPTIONS LIKE '%partitioned%', ' partitioned', ''))), 'f', '', ''
   FROM information_schema.TABLES WHERE ${OF_SCHEMA('TABLE_SCHEMA')}
-UNION ALL SELECT 'column', TABLE_NAME, COLUMN_NAME, CONCAT(COLUMN_TYPE, IF(COLLATION_NAME IS NULL, '',
+UNION ALL (SELECT 'column', TABLE_NAME, COLUMN_NAME, CONCAT(COLUMN_TYPE, IF(COLLATION_NAME IS NULL, '',
   CONCAT(' collate ', COLLATION_NAME))), IF(IS_NULLABLE = 'NO', 't', 'f'),
   CONCAT(IF(COALESCE(COLUMN_DEFAULT, 'NULL') = 'NULL', '', CONCAT('= ', COLUMN_DEFAULT)),
   COALESCE(GENERATION_EXPRESSION, '')),
   REPLACE(EXTRA, 'DEFAULT_GENERATED', '') FROM information_schema.COLUMNS WHERE ${OF_SCHEMA('TABLE_SCHEMA')}
+  ORDER BY TABLE_NAME, ORDINAL_POSITION LIMIT 1000000)
 UNION ALL SELECT 'view text', TABLE_NAME, '', MD5(CONCAT_WS(' ', REPLACE(VIEW_DEFINITION, CONCAT('\`', DATABASE(),
   '\`.'), ''), CHECK_OPTION, SECURITY_TYPE)),
   'f', '', '' FROM information_schema.VIEWS WHERE ${OF_SCHEMA('TABLE_SCHEMA')}

@@ -25,9 +25,16 @@ export interface Catalogue {
   readonly entries: readonly CatalogueEntry[];
 }
 
+/** A server lists a schema in any order, as MySQL 8 does; that of the columns of a table counts. */
+const orderOf = ({ kind, owner, name, text }: CatalogueEntry) =>
+  JSON.stringify([kind, owner, ...(kind === 'column' ? [] : [name, text])]);
+
 /** A schema as a text that differs if it does: where sequences are does not count. */
-export const schemaText = ({ entries }: Catalogue): string =>
-  JSON.stringify(entries.filter(({ kind }) => kind !== 'counter'));
+export function schemaText({ entries }: Catalogue): string {
+  const keyed = entries.map((each) => [orderOf(each), each] as const);
+  const sorted = keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, each]) => each);
+  return JSON.stringify(sorted.filter(({ kind }) => kind !== 'counter'));
+}
 
 /** Of the text of a table the part in brackets that begins at `from`; quoted brackets do not count. */
 function bracketsAt(text: string, from: number): string {

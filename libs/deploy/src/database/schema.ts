@@ -68,7 +68,9 @@ export function sinceLook(before: SchemaLook, after: SchemaLook): SchemaFinding 
   if (!before.catalogue || !after.catalogue)
     return { verdict: 'unknown', reasons: [before.catalogue ? after.text : before.text] };
   const found = compareCatalogues(before.catalogue, after.catalogue, []);
-  const isSame = before.text === after.text && before.notes === after.notes;
+  // The text of what was kept is perhaps an older version's.
+  const [old, now] = [before, after].map(({ catalogue }) => catalogue && schemaText(catalogue));
+  const isSame = old === now && before.notes === after.notes;
   return { ...found, isSame: isSame && found.reasons.length === 0 };
 }
 

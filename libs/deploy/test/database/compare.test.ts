@@ -1,6 +1,7 @@
 /** What a change of a schema means for the old version. */
-import type { Catalogue, CatalogueEntry } from '@runner/deploy/database/catalogue';
+import { type Catalogue, type CatalogueEntry, schemaText } from '@runner/deploy/database/catalogue';
 import { compareCatalogues } from '@runner/deploy/database/compare';
+import { sinceLook } from '@runner/deploy/database/schema';
 import { typeChange } from '@runner/deploy/database/types';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -114,6 +115,21 @@ test('types: what is wider, what depends on the driver, and what is another', ()
   ] as const;
   for (const [from, to, expected] of pairs)
     assert.is(typeChange(from, to), expected, `${from} ${to}`);
+});
+
+test('the order in which a server lists a schema is no change, that of its columns is', () => {
+  const [table, id, note, ...rest] = OLD as [CatalogueEntry, CatalogueEntry, CatalogueEntry];
+  const moved = { entries: [...rest, table, note, id] };
+  const again = { entries: [...[...rest].reverse(), id, note, table] };
+  const lookAt = (catalogue: Catalogue) => ({
+    catalogue,
+    text: 'as an older version wrote it',
+    notes: '',
+  });
+  assert.is(schemaText({ entries: OLD }), schemaText(again));
+  assert.is.not(schemaText({ entries: OLD }), schemaText(moved));
+  assert.is(sinceLook(lookAt({ entries: OLD }), lookAt(again)).isSame, true);
+  assert.is(sinceLook(lookAt({ entries: OLD }), lookAt(moved)).isSame, false);
 });
 
 test.run();
