@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { killApp } from '@runner/testing/app';
-import { startPostgres, type TestDatabases } from '@runner/testing/databases';
+import { startMariadb, startPostgres, type TestDatabases } from '@runner/testing/databases';
 import { distFolder, type Ended, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
@@ -87,5 +87,27 @@ test('the tools of PostgreSQL 17 rehearse and restore a database of an older ser
       assert.is(databases.sql('shop', 'select * from orders').stdout, '1|first|10\n');
     },
   ));
+
+/** The client says that the server is another, and refuses what that would not know; the lock's session is not. */
+const ofMysql = (version: string) => `case "$*" in
+  *--unbuffered*) sed -u s/MD5/NO_MD5/g | /usr/bin/mariadb "$@"; exit ;;
+esac
+input=$(cat; echo .)
+case "$input" in
+  *MD5*) echo 'ERROR 1305 (42000) at line 1: FUNCTION shop.MD5 does not exist' >&2; exit 1 ;;
+esac
+printf %s "\${input%.}" | sed "s/VERSION()/'${version}'/g; s/, CONSTRAINT_NAME)/, CONSTRAINT_NAME, TABLE_NAME)/" | exec /usr/bin/mariadb "$@"`;
+
+test('MySQL without its old hashes is rehearsed, compared and locked', () =>
+  withPrograms(startMariadb, { mariadb: ofMysql('9.7.4') }, async ({ databases, ship }) => {
+    const held = "is_used_lock(concat('runner_', md5('shop'))) is not null";
+    const one = `${ONE} create view notes as select note from orders; create table locked as select ${held} as held;`;
+    const first = await ship('v1', [one]);
+    assert.match(first.stderr, /ok +rehearse on a copy of the schema/);
+    assert.is(databases.sql('shop', 'select held from locked').stdout, '1\n');
+    const view = 'create or replace view notes as select upper(note) as note from orders;';
+    const second = await ship('v2', [one, view]);
+    assert.match(second.stderr, /is not known: changes view notes/);
+  }));
 
 test.run();

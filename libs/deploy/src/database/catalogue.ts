@@ -99,9 +99,13 @@ export async function readCatalogue(
 ): Promise<Catalogue> {
   let sql = CATALOGUE_SQL[address.kind];
   if (address.kind === 'mysql') {
-    // In MariaDB a check of a column has the name of the column: only with its table it is unique.
     const [[version = ''] = []] = await query(address, 'SELECT VERSION()', limits);
-    sql = sql.replace(' /*TABLE*/', version.includes('MariaDB') ? ', TABLE_NAME' : '');
+    const isMariadb = version.includes('MariaDB');
+    // In MariaDB a check of a column has the name of the column: only with its table it is unique.
+    sql = sql.replace(' /*TABLE*/', isMariadb ? ', TABLE_NAME' : '');
+    // MySQL 9.6 no longer has MD5; what was kept of older servers stays as it is.
+    const hash = isMariadb || Number.parseInt(version, 10) < 9 ? 'MD5($1)' : 'SHA2($1, 256)';
+    sql = sql.replace(/\{([^}]*)\}/g, hash);
   }
   const entries = (await query(address, sql, limits)).map(
     ([kind = '', owner = '', name = '', text = '', needed = '', fallback = '', made = '']) => ({

@@ -2,6 +2,7 @@
  * The lock of a database: apps, instances and deploys whose URL leads to one database share it, and in the
  * database itself the deploys of other servers.
  */
+import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { holderFor, liveHolder, takeLock } from '@runner/common/files/lock';
@@ -86,8 +87,9 @@ const WORDS = {
   mysql: {
     args: ['--batch', '--skip-column-names', '--unbuffered'],
     first: '',
+    // Not the server's own MD5, which MySQL 9.6 no longer has.
     ask: ({ name }: DatabaseAddress) =>
-      `SELECT GET_LOCK(CONCAT('runner_', MD5('${name.replace(/[\\']/g, '_')}')), 0);\n`,
+      `SELECT GET_LOCK('runner_${createHash('md5').update(name).digest('hex')}', 0);\n`,
     yes: '1',
   },
 };
