@@ -110,4 +110,17 @@ test('MySQL without its old hashes is rehearsed, compared and locked', () =>
     assert.match(second.stderr, /is not known: changes view notes/);
   }));
 
+test('a backup of MySQL that could not be put back is refused before the migration', () =>
+  withPrograms(startMariadb, { mariadb: ofMysql('8.0.36') }, async ({ databases, ship }) => {
+    const one = `${ONE} alter table orders add column twice int as (total * 2) stored;`;
+    assert.is((await ship('v1', [one])).status, 0);
+    const second = await ship('v2', [one, TWO]);
+    assert.is(second.status, 1);
+    assert.match(
+      second.stderr,
+      /migrate: the database could not be backed up: MariaDB's tools cannot back up orders\.twice, which MySQL generates: install those of MySQL in their place/,
+    );
+    assert.match(databases.sql('shop', 'show columns from orders').stdout, /note/);
+  }));
+
 test.run();

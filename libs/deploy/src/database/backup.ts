@@ -18,6 +18,7 @@ import { isThere, makeFolder } from '@runner/common/files/read';
 import { removeTree } from '@runner/common/files/tree-change';
 import { Failure } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
+import { harmlessLine } from '@runner/common/text/harmless';
 import { changeOwnState } from '../journal/journal.ts';
 import { type Operation, say } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
@@ -124,6 +125,20 @@ const CAN_HAVE_HISTORY = "SHOW VARIABLES LIKE 'system_versioning_insert_history'
 const HAS_TRANSACTIONS = `SELECT TABLE_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()
   AND GENERATION_EXPRESSION = 'ROW START' AND DATA_TYPE = 'bigint'`;
 
+/** A column that MySQL, not MariaDB, generates. */
+const GENERATED = `SELECT CONCAT(TABLE_NAME, '.', COLUMN_NAME) FROM information_schema.COLUMNS
+  WHERE TABLE_SCHEMA = DATABASE() AND GENERATION_EXPRESSION <> '' AND VERSION() NOT LIKE '%MariaDB%' LIMIT 1`;
+
+/** Throws a Failure where a dump could not be put back: MariaDB's tool gives such a column a value. */
+async function refuseGenerated(address: DatabaseAddress, limits: ToolLimits): Promise<void> {
+  const [[column] = []] = await query(address, GENERATED, limits);
+  if (column === undefined) return;
+  const version = await runTool(address, 'dump', { args: ['--version'] }, limits);
+  if (!version.includes('MariaDB')) return;
+  const words = `MariaDB's tools cannot back up ${harmlessLine(column)}, which MySQL generates`;
+  throw new Failure('not_configured', `${words}: install those of MySQL in their place`);
+}
+
 async function dumpTo(
   op: Operation,
   address: DatabaseAddress,
@@ -132,6 +147,7 @@ async function dumpTo(
   const { kind } = address;
   const { output, ...rest } = limits;
   if (kind !== 'sqlite') {
+    if (kind === 'mysql') await refuseGenerated(address, rest);
     const has = async (sql: string) => (await query(address, sql, rest)).length > 0;
     const isWhole =
       kind === 'mysql' && (await has(CAN_HAVE_HISTORY)) && !(await has(HAS_TRANSACTIONS));
