@@ -11,7 +11,7 @@ const env = { ...process.env, PGPASSWORD: password, MYSQL_PWD: password };
 const args = isPostgres
   ? ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-h', url.hostname, '-p', url.port, '-U', user, '-d', name]
   : ['--no-defaults', '-N', '-B', '--protocol=tcp', '-h', url.hostname, '-P', url.port, '-u', user, name];
-const program = isFile ? 'sqlite3' : isPostgres ? 'psql' : 'mariadb';
+const program = isFile ? 'sqlite3' : isPostgres ? 'psql' : 'mysql';
 const words = isFile ? ['-bail', url.pathname] : args;
 const sql = (input) => execFileSync(program, words, { env, input, encoding: 'utf8' }).trim();
 `;

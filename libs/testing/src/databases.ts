@@ -106,9 +106,11 @@ export async function startPostgres(): Promise<TestDatabases | undefined> {
   };
 }
 
-/** undefined where it is not installed. */
+/** Of MariaDB or, where only that is installed, MySQL; undefined where neither is. */
 export async function startMariadb(): Promise<TestDatabases | undefined> {
-  if (!existsSync('/usr/sbin/mariadbd')) return undefined;
+  const program = ['/usr/sbin/mariadbd', '/usr/sbin/mysqld'].find((each) => existsSync(each));
+  if (!program) return undefined;
+  const isMysql = program.endsWith('mysqld');
   const [folder, port] = [temporaryFolder('mariadb'), await freePort()];
   const data = join(folder, 'data');
   const common = [
@@ -117,7 +119,8 @@ export async function startMariadb(): Promise<TestDatabases | undefined> {
     ...(process.getuid?.() === 0 ? ['--user=root'] : []),
   ];
   const install = ['--auth-root-authentication-method=normal', '--skip-test-db'];
-  spawnSync('mariadb-install-db', [...common, ...install], { stdio: 'ignore' });
+  if (isMysql) spawnSync(program, [...common, '--initialize-insecure'], { stdio: 'ignore' });
+  else spawnSync('mariadb-install-db', [...common, ...install], { stdio: 'ignore' });
   const socket = join(folder, 'socket');
   const place = [
     `--port=${port}`,
@@ -129,11 +132,12 @@ export async function startMariadb(): Promise<TestDatabases | undefined> {
     '--innodb-flush-log-at-trx-commit=0',
     '--skip-name-resolve',
     '--innodb-buffer-pool-size=64M',
+    ...(isMysql ? ['--mysqlx=OFF'] : []),
   ];
-  const server = spawn('/usr/sbin/mariadbd', [...common, ...place, ...fast], { stdio: 'ignore' });
+  const server = spawn(program, [...common, ...place, ...fast], { stdio: 'ignore' });
   const sql = (name: string, script: string) =>
     run(
-      'mariadb',
+      isMysql ? 'mysql' : 'mariadb',
       [
         '--no-defaults',
         `--socket=${socket}`,
