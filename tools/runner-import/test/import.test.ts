@@ -42,6 +42,8 @@ health:
     stderr,
     `ecosystem.config.js:5: apps[0].funky: is not a setting of pm2 that runner knows
 runner import: take the value of API_KEY out of ecosystem.config.js: a value in the file wins over that of runner
+runner import: nothing in the file installs or builds the app: add build, such as npm ci
+runner import: run: runner add URL --name shop --token-file <FILE>
 runner import: run: runner env set shop API_KEY
 `,
   );
@@ -266,7 +268,7 @@ test('APP stands for a name that is computed, and a secret of the build is store
   assert.match(stdout, '  env:\n    - GH\n');
   assert.match(
     stderr,
-    'APP stands for the name of the app: give it with --app\nrunner import: run: runner env set APP GH\n',
+    'APP stands for the name of the app: give it with --app\nrunner import: run: runner add URL --name APP --token-file <FILE>\nrunner import: run: runner env set APP GH\n',
   );
   assert.match(stderr, 'deploy.yml:1: service: is computed: give the name of the app with --app\n');
 });
@@ -277,7 +279,7 @@ test('several instances each run what Heroku runs once', async () => {
     'Procfile',
     'web: node a.js\nworker: node b.js\nrelease: npm run migrate\n',
   );
-  assert.is(
+  assert.match(
     stderr,
     'runner import: Heroku runs release once, runner runs hooks.pre_switch for each instance: it must be safe to repeat\n',
   );

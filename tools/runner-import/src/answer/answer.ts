@@ -41,7 +41,8 @@ export async function importText({ format, text, file, app, root, zone = 'UTC' }
   const plan = new Plan(app ?? appNamed(nameOf?.(entries, file)), root, zone);
   for (const entry of entries)
     plan.fates.set(entry, ruleFor(table, entry.path)?.(entry, plan) ?? left(unknown));
-  await finish?.(plan, entries, file);
+  await finish?.(plan, entries, file, text);
+  firstSteps(plan);
   if (plan.app === UNNAMED && [...plan.commands, ...plan.files.values()].some(namesNone))
     plan.notes.add(`${UNNAMED} stands for the name of the app: give it with --app`);
   const deployFile = writeUp(plan, name);
@@ -63,6 +64,17 @@ export async function importText({ format, text, file, app, root, zone = 'UTC' }
     mapped: fates.flatMap((fate) => ('to' in fate ? fate : [])),
     left: fates.flatMap((fate) => ('reason' in fate ? fate : [])),
   };
+}
+
+/** What a release needs that a tool knows from elsewhere: its repository, how it is built and started. */
+function firstSteps(plan: Plan): void {
+  if (!plan.has('start.type') && !plan.has('shared')) return;
+  if (![...plan.commands].some(isFirst)) plan.add(undefined);
+  if (plan.settings.get('start.type')?.value === 'compose') return;
+  if (!plan.has('build.run'))
+    plan.notes.add('nothing in the file installs or builds the app: add build, such as npm ci');
+  if (!plan.has('start.type'))
+    plan.notes.add('nothing in the file starts the app: add start and health');
 }
 
 /** Every other command needs the app. */

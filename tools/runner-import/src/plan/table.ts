@@ -18,7 +18,12 @@ export interface SourceFormat {
   nameOf?(entries: readonly SourceEntry[], file: string): unknown;
   readonly table: ImportTable;
   /** What follows from several entries. */
-  finish?(plan: Plan, entries: readonly SourceEntry[], file: string): void | Promise<void>;
+  finish?(
+    plan: Plan,
+    entries: readonly SourceEntry[],
+    file: string,
+    text: string,
+  ): void | Promise<void>;
   /** Why a key that the table does not have is left. */
   readonly unknown: string;
 }
