@@ -17,18 +17,31 @@ const variable: ImportRule = ({ path, value }, plan) => {
     ? [at === -1 ? text : text.slice(0, at), at === -1 ? '' : text.slice(at + 1)]
     : [last, text];
   // Already a variable of the environment.
-  if (own === '' || /^\$\{[^}]*\}$/.test(own) || !isSecret(name, own)) return to('start.file');
+  if (own === '' || /^\$(?:\{[^}]*\}|\w+)$/.test(own) || !isSecret(name, own))
+    return to('start.file');
   return plan.secretInFile(name);
 };
 
-/** A folder beside the file is in the release, and ends with it. */
+/** The end of a folder's name, beside the file or in the container, in which an app keeps data. */
+const DATA = /(?:^|[/_-])(?:data|db|uploads?|storage|media|logs?|backups?)$/i;
+/** Folders of a container that are filled from the repository. */
+const CONFIGURED = /^\/(?:etc|docker-entrypoint)/;
+
+/** A folder beside the file is in the release, and ends with it; a shared one never gets what a commit changes. */
 const volume: ImportRule = (entry, plan) => {
-  const [source = '', , mode = ''] = String(entry.value).split(':');
+  const [source = '', target = '', mode = ''] = String(entry.value).split(':');
   if (!/^\.\.?\//.test(source)) return to('start.file');
   if (source.startsWith('../')) return left('leads out of the release: give an absolute path');
-  const path = source.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '');
+  const [path, inside] = [source.replace(/^(?:\.\/)+/, ''), target].map((each) =>
+    each.replace(/\/+$/, ''),
+  ) as [string, string];
   if (/\bro\b/.test(mode) || /\.\w+$/.test(path) || path === '') return to('start.file');
-  return plan.append('shared', entry, `${path}/`);
+  const isData = DATA.test(path) || DATA.test(inside) || inside.startsWith('/var/lib/');
+  return isData && !CONFIGURED.test(inside)
+    ? plan.append('shared', entry, `${path}/`)
+    : left(
+        'is the folder of each release: if the app writes what it must keep there, add it to shared',
+      );
 };
 const envFile: ImportRule = (entry, plan) => {
   const path = String(entry.value).replace(/^(?:\.\/)+/, '');
@@ -50,7 +63,7 @@ export const compose: SourceFormat = {
     ['services.*.container_name', none('is taken while the old container has it: remove it')],
     ['services.*.environment.**', variable],
     ['services.*.env_file services.*.env_file.[] services.*.env_file.[].path', envFile],
-    ['services.*.volumes.[]', volume],
+    ['services.*.volumes.[] services.*.volumes.[].source', volume],
     ['services.*.ports.[]', published],
     ['volumes.*', none('would be a new, empty volume: set its name, and external: true')],
     [
@@ -84,6 +97,7 @@ function whole(plan: Plan, entries: readonly SourceEntry[], file: string): void 
   const name = inRelease(file, 'compose.yaml');
   plan.derive('start.file', name, 'docker compose reads it from each release');
   plan.noteSecrets(name, 'with the name alone, docker compose takes what runner passes on');
+  fromEnvironment(plan, entries);
   const isBuilt = entries.some(({ path }) => path[0] === 'services' && path[2] === 'build');
   if (isBuilt) plan.derive('build.run', 'docker compose build', 'a service has build');
   const ports = entries
@@ -95,4 +109,24 @@ function whole(plan: Plan, entries: readonly SourceEntry[], file: string): void 
   const address = ports.length === 1 ? listening(ports[0]) : undefined;
   if (address)
     plan.derive('health.tcp', address, 'the published port; better is a url that answers 200');
+}
+
+/** What a value takes from the environment; `$$` is a dollar. */
+const TAKEN = /(?<!\$)\$(?:\{(\w+)([^}]*)\}|(\w+))/g;
+
+/** The file `.env` that docker compose reads is rarely in the repository; a build gets no secret that it does not name. */
+function fromEnvironment(plan: Plan, entries: readonly SourceEntry[]): void {
+  const taken = entries.flatMap((entry) =>
+    [...String(entry.value ?? '').matchAll(TAKEN)].map(([, name, rest = '', bare]) => {
+      const own = (name ?? bare) as string;
+      const isNeeded = !/^:?[-+]/.test(rest) && !plan.has(`instances.default.env.${own}`);
+      if (entry.path[2] === 'build' && isNeeded) plan.append('build.env', entry, own);
+      return own;
+    }),
+  );
+  if (!inShared(plan, '.env')) plan.takes(taken, 'docker compose');
+}
+
+function inShared({ settings }: Plan, path: string): boolean {
+  return [settings.get('shared')?.value ?? []].flat().includes(path);
 }

@@ -54,6 +54,7 @@ const other = none(
   'is for another environment: register it as an app of its own, runner add … --name',
 );
 
+const TAKEN = /\bprocess\.env\.([A-Za-z_]\w*)/g;
 const ENVIRONMENT = /^env_(.+)$/;
 const variable: ImportRule = (entry, plan) => {
   const kind = ENVIRONMENT.exec(entry.path[1] as string)?.[1];
@@ -119,7 +120,7 @@ export const pm2: SourceFormat = {
     ],
     ['app.*.*', variable],
   ],
-  finish(plan, entries, file) {
+  finish(plan, entries, file, text) {
     const first = (path: string) => entries.find((each) => each.path.join('.') === path);
     const repo = first('deploy.repo');
     if (repo) plan.add(repo, first('deploy.ref'));
@@ -135,6 +136,10 @@ export const pm2: SourceFormat = {
     const config = inRelease(file, 'ecosystem.config.js');
     plan.derive('start.config', config, 'pm2 reads it from each release');
     plan.noteSecrets(config, 'a value in the file wins over that of runner');
+    plan.takes(
+      [...text.matchAll(TAKEN)].map(([, name]) => name as string),
+      config,
+    );
     for (const entry of entries)
       if (entry.path.join('.').startsWith('app.env.')) overruled(plan, entry);
     const ports = entries

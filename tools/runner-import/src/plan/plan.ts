@@ -25,6 +25,8 @@ const COMPUTED = 'is computed when the file runs: write the value into .deploy.y
 const SECRET = 'holds what looks like a secret: take it out, and set it with runner env set';
 /** The login in an address. */
 const LOGIN = /^(https?:\/\/)[^/@\s]*@/;
+/** Variables that are there without a file. */
+const OF_SYSTEM = /^(?:RUNNER_\w*|NODE_ENV|PORT|HOME|PATH|PWD|USER|HOSTNAME|TZ|LANG)$/;
 const CONTROL = 'has characters that could control a terminal';
 
 /** Why a value cannot be copied into another file; undefined if it can. */
@@ -134,6 +136,16 @@ export class Plan {
     const values = names.length === 1 ? 'value' : 'values';
     if (names.length > 0)
       this.notes.add(`take the ${values} of ${names.join(', ')} out of ${file}: ${instead}`);
+  }
+
+  /** Variables that the tool takes from its environment, where a file outside the repository has set them. */
+  takes(names: readonly string[], tool: string): void {
+    const own = [...new Set(names)].filter((name) => !OF_SYSTEM.test(name));
+    if (own.length === 0) return;
+    this.command(`runner env import ${this.app} --file .env`);
+    this.notes.add(
+      `${tool} takes ${own.join(', ')} from its environment: import the .env that sets them, or use runner env set`,
+    );
   }
 
   command(line: string): Fate {

@@ -1,0 +1,82 @@
+/** The first morning of an app that comes from another tool: what the file alone does not say is said. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const root = temporaryFolder('switching');
+
+async function importing(format: string, file: string, text: string) {
+  writeFileSync(join(root, file), text);
+  const given = [format, file, '--root', '/opt/runner', '--app', 'shop', '--json'];
+  const { status, stdout, stderr } = await run('runner-import', given, { cwd: root });
+  assert.is(status, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+const leftOf = (answer: { left: { key: string; reason: string }[] }, key: string) =>
+  answer.left.find((each) => each.key === key)?.reason;
+
+const FOLDER =
+  'is the folder of each release: if the app writes what it must keep there, add it to shared';
+
+test('a folder of code that compose mounts is not shared, which would keep its first version', async () => {
+  const answer = await importing(
+    'compose',
+    'compose.yaml',
+    `services:
+  web:
+    build: .
+    volumes:
+      - ./src:/var/www/html
+      - ./nginx:/etc/nginx/conf.d
+      - ./db:/docker-entrypoint-initdb.d
+      - ./uploads:/app/uploads
+      - ./pg:/var/lib/postgresql/data
+      - { type: bind, source: ./media, target: /app/media }
+`,
+  );
+  assert.match(answer.deploy_file, 'shared:\n  - uploads/\n  - pg/\n  - media/\n');
+  for (const number of [0, 1, 2])
+    assert.is(leftOf(answer, `services.web.volumes[${number}]`), FOLDER);
+});
+
+test('what docker compose takes from .env is named, and a build gets what it needs', async () => {
+  const text = `services:
+  web:
+    build: { context: ., args: ["VERSION=\${VERSION}", "DEBUG=\${DEBUG:-0}"] }
+    image: shop:\${RUNNER_COMMIT}
+    environment:
+      - SECRET_KEY=$SECRET_KEY
+      - PRICE=$$5
+      - RAILS_MASTER_KEY=\${RAILS_MASTER_KEY:?}
+`;
+  const { deploy_file: file, commands, notes } = await importing('compose', 'compose.yaml', text);
+  assert.match(file, '  env:\n    - VERSION\n');
+  assert.equal(commands, [
+    'runner add URL --name shop --token-file <FILE>',
+    'runner env import shop --file .env',
+  ]);
+  assert.equal(notes, [
+    'docker compose takes VERSION, DEBUG, SECRET_KEY, RAILS_MASTER_KEY from its environment: import the .env that sets them, or use runner env set',
+  ]);
+  const shared = await importing('compose', 'compose.yaml', `${text}    env_file: .env\n`);
+  assert.equal(shared.notes, []);
+});
+
+test('what an ecosystem file takes from its environment is named', async () => {
+  const { commands, notes } = await importing(
+    'pm2',
+    'ecosystem.config.js',
+    `require('dotenv').config();
+const shared = { JWT_SECRET: process.env.JWT_SECRET };
+module.exports = { apps: [{ name: 'shop', script: 'a.js', env: { PORT: process.env.PORT, ...shared } }] };
+`,
+  );
+  assert.equal(commands.slice(1), ['runner env import shop --file .env']);
+  assert.match(notes[0], 'ecosystem.config.js takes JWT_SECRET from its environment: ');
+});
+
+test.run();
