@@ -79,4 +79,18 @@ module.exports = { apps: [{ name: 'shop', script: 'a.js', env: { PORT: process.e
   assert.match(notes[0], 'ecosystem.config.js takes JWT_SECRET from its environment: ');
 });
 
+test('Rails of Capistrano keeps its environment, and what the Capfile did is asked for', async () => {
+  const text = "set :application, 'shop'\nset :linked_files, %w[config/database.yml]\n";
+  const { deploy_file: file, notes } = await importing('capistrano', 'deploy.rb', text);
+  assert.match(file, 'RAILS_ENV: production # capistrano/rails sets it to the stage');
+  assert.equal(notes, [
+    'nothing in the file installs or builds the app: add build, such as npm ci',
+    'nothing in the file starts the app: add start and health',
+  ]);
+  const staging = await importing('capistrano', 'deploy.rb', `set :stage, :staging\n${text}`);
+  assert.match(staging.deploy_file, 'RAILS_ENV: staging');
+  const php = await importing('capistrano', 'deploy.rb', "set :linked_files, ['.env']\n");
+  assert.not.match(php.deploy_file, 'RAILS_ENV');
+});
+
 test.run();

@@ -135,9 +135,21 @@ export const capistrano: SourceFormat = {
     const last = (key: string) => entries.findLast((each) => each.key === key);
     const repo = last('set.repo_url') ?? last('set.repository');
     if (repo || last('set.application')) plan.add(repo, last('set.branch'));
+    const stage = last('set.stage')?.value;
+    if (entries.some(isOfRails))
+      plan.derive(
+        'instances.default.env.RAILS_ENV',
+        typeof stage === 'string' ? stage : 'production',
+        'capistrano/rails sets it to the stage',
+      );
   },
   unknown: 'has no setting in runner',
 };
+
+/** A file that only Rails has, or a setting of its plugin. */
+const isOfRails = ({ path: [, name = ''], value }: SourceEntry) =>
+  /^config\/(?:database\.yml|master\.key|secrets\.yml|credentials\b)/.test(String(value)) ||
+  /^(?:rails_env|migration_|assets_)/.test(name);
 
 /** `puma_production` of `puma_production.service`. */
 function unitOf(entry: SourceEntry, plan: Plan) {
