@@ -93,4 +93,47 @@ test('Rails of Capistrano keeps its environment, and what the Capfile did is ask
   assert.not.match(php.deploy_file, 'RAILS_ENV');
 });
 
+test('the containers of Kamal find their accessories by the names they had', async () => {
+  const { files, commands, notes } = await importing(
+    'kamal',
+    'deploy.yml',
+    `service: shop
+image: acme/shop
+servers: [192.0.2.1]
+env: { clear: { DB_HOST: shop-db } }
+accessories:
+  db: { image: "postgres:16", env: { secret: [POSTGRES_PASSWORD] }, directories: ["data:/var/lib/postgresql/data"] }
+  cache: { image: redis, service: redis-main }
+`,
+  );
+  const network = 'networks:\n  default:\n    name: kamal\n    external: true\n';
+  for (const { text } of files) assert.match(text, network);
+  assert.match(files[1].text, /^ {2}shop-db:\n(?:.*\n)+ {2}redis-main:\n/m);
+  assert.equal(commands, [
+    'runner add URL --name shop --token-file <FILE>',
+    'runner env set shop POSTGRES_PASSWORD',
+  ]);
+  assert.match(notes[0], 'let the accessories that Kamal started run on, with their data; ');
+});
+
+test('Kamal reads YAML after ERB: quotes and colons in a tag do not count', async () => {
+  const answer = await importing(
+    'kamal',
+    'deploy.yml',
+    `<% require "dotenv"
+   Dotenv.load(".env") %>
+service: shop
+image: "<%= ENV["OWNER"] %>/shop"
+servers:
+  web:
+    hosts: ["<%= ENV.fetch("HOST") %>"]
+    cmd: serve <%= ENV["GC"] == "no" ? "" : "--gc" %>
+`,
+  );
+  assert.equal(
+    answer.left.map(({ key, line }: { key: string; line: number }) => `${line} ${key}`),
+    ['4 image', '8 servers.web.cmd'],
+  );
+});
+
 test.run();

@@ -10,24 +10,33 @@ export const FILES = ['compose.yaml', 'accessories.yaml'] as const;
 /** A service of a compose file. */
 type Service = Record<string, unknown>;
 
+/** Where Kamal's containers find one another by their names. */
+const NETWORK = 'kamal';
+
 export async function composeFiles(plan: Plan, entries: readonly SourceEntry[]): Promise<void> {
   const source = new Source(plan, entries);
   const [app, accessories] = FILES;
-  plan.files.set(app, await fileOf(appServices(source)));
   const others = accessoryServices(source);
-  if (Object.keys(others).length === 0) return;
-  plan.files.set(accessories, await fileOf(others));
-  plan.command(
-    `docker compose --project-name ${plan.app.toLowerCase()}-accessories --file ${accessories} up --detach`,
+  const isAlone = Object.keys(others).length === 0;
+  plan.files.set(app, await fileOf(appServices(source), !isAlone));
+  if (isAlone) return;
+  plan.files.set(accessories, await fileOf(others, true));
+  plan.notes.add(
+    `let the accessories that Kamal started run on, with their data; ${accessories} is for a new server, with its secrets exported: docker network create ${NETWORK} && docker compose --project-name ${plan.app.toLowerCase()}-accessories --file ${accessories} up --detach`,
   );
 }
 
 /** A compose file. docker has the named volumes already, with the data of today. */
-function fileOf(services: Readonly<Record<string, Service>>): Promise<string> {
+function fileOf(services: Readonly<Record<string, Service>>, isJoined: boolean): Promise<string> {
   const used = Object.values(services).flatMap(({ volumes }) => (volumes ?? []) as string[]);
   const names = used.flatMap((each) => /^([A-Za-z0-9][\w.-]*):/.exec(each)?.[1] ?? []);
   const volumes = Object.fromEntries(names.map((name) => [name, { external: true }]));
-  return yamlText({ services, ...(names.length > 0 && { volumes }) });
+  const networks = { default: { name: NETWORK, external: true } };
+  return yamlText({
+    services,
+    ...(names.length > 0 && { volumes }),
+    ...(isJoined && { networks }),
+  });
 }
 
 /** The entries that may be copied, by their path. */
@@ -134,7 +143,8 @@ function accessoryServices(source: Source): Record<string, Service> {
           : [/:/.test(String(port)) ? String(port) : `127.0.0.1:${port}:${port}`],
       volumes: filled([...source.list('accessories', name, 'volumes'), ...kept, ...files]),
     };
-    return [name, service];
+    // The name by which the app knows it.
+    return [String(of('service') ?? `${source.app}-${name}`), service];
   });
   return Object.fromEntries(all);
 }

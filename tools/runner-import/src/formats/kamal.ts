@@ -57,7 +57,7 @@ const host: ImportRule = (entry, plan) =>
 const inHealth = (key: string) => `proxy.healthcheck.${key} healthcheck.${key}`;
 
 export const kamal: SourceFormat = {
-  read: yamlEntries,
+  read: (text, file) => yamlEntries(withoutCode(text), file),
   nameOf: (entries) => entries.find(({ key, computed }) => key === 'service' && !computed)?.value,
   table: [
     [
@@ -147,6 +147,13 @@ export const kamal: SourceFormat = {
   finish: whole,
   unknown: 'is not a setting of Kamal that runner knows',
 };
+
+/** Kamal runs ERB before it reads YAML, so that quotes and colons in a tag are none of the file. */
+function withoutCode(text: string): string {
+  return text
+    .replace(/^[ \t]*<%(?!=)[\s\S]*?%>[ \t]*$/gm, (code) => code.replace(/.+/g, '#'))
+    .replace(/<%[\s\S]*?%>/g, '<%%>');
+}
 
 async function whole(plan: Plan, entries: readonly SourceEntry[]): Promise<void> {
   if (!entries.some(({ key }) => key === 'service' || key === 'image')) return;
