@@ -136,4 +136,11 @@ servers:
   );
 });
 
+test('of several processes in a Procfile, web is asked whether it answers', async () => {
+  const text = 'web: node a.js\nworker: node b.js\n';
+  const { deploy_file: file, notes } = await importing('procfile', 'Procfile', text);
+  assert.match(file, '[ "$RUNNER_INSTANCE" != web ] || curl --silent');
+  assert.match(notes[0], 'Heroku sets NODE_ENV, RAILS_ENV or RACK_ENV to production');
+});
+
 test.run();

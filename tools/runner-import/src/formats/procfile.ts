@@ -36,6 +36,9 @@ function processes(plan: Plan, entries: readonly SourceEntry[]): void {
       plan.fates.set(entry, left('a later line has the same name'));
   const [first, ...more] = [...all.values()];
   if (!first) return;
+  plan.notes.add(
+    'Heroku sets NODE_ENV, RAILS_ENV or RACK_ENV to production, also for the build: add that of your app to the env of its instances',
+  );
   plan.derive('start.type', 'process', 'in the foreground; systemd would restart it after a crash');
   const web = all.get('web');
   const usesPort = web !== undefined;
@@ -61,6 +64,12 @@ function processes(plan: Plan, entries: readonly SourceEntry[]): void {
         from: [],
       });
   }
+  if (usesPort)
+    plan.derive(
+      'health.cmd',
+      '[ "$RUNNER_INSTANCE" != web ] || curl --silent --output /dev/null "http://127.0.0.1:$PORT/"',
+      'web answers; better is --fail, and a path for it',
+    );
   const cases = [...all].map(([name, { value }]) => `${name}) ${value}\n;;`);
   plan.settings.set('start.run', {
     path: ['start', 'run'],
