@@ -57,6 +57,23 @@ watch: 10m # how long a release is judged once it is live
   assert.not.match(stderr, 'Not proven');
 });
 
+test('every other process of the Procfile is named, and each file of another tool', async () => {
+  const folder = laidOut({
+    ...NODE,
+    Procfile: 'web: node a.js\nworker: node b.js\nmail-queue: node c.js\n',
+    'ecosystem.config.js': 'module.exports = {}\n',
+    'config/deploy.yml': 'service: shop\n',
+  });
+  const { stderr } = await init(folder, ['--no-prove']);
+  assert.match(stderr, "not started: the Procfile's worker, node b.js; runner import procfile ");
+  assert.match(stderr, "not started: the Procfile's mail-queue, node c.js");
+  assert.match(
+    stderr,
+    'ecosystem.config.js is not read: see runner import pm2 ecosystem.config.js',
+  );
+  assert.match(stderr, 'config/deploy.yml is not read: see runner import kamal config/deploy.yml');
+});
+
 test('without a terminal the file goes to stdout, and stderr says how to write it', async () => {
   const folder = laidOut(NODE);
   const { status, stdout, stderr } = await init(folder, ['--no-prove']);

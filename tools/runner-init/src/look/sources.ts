@@ -91,3 +91,11 @@ export function processIn(checkout: Checkout, name: string): string | undefined 
   if (!command || command.length > COMMAND_MAX || command.search(UNSAFE) !== -1) return undefined;
   return command;
 }
+
+/** The processes of the Procfile that have a command, in its order. */
+export function processNames(checkout: Checkout): string[] {
+  const names = checkout.text('Procfile').matchAll(/^([A-Za-z0-9][\w-]{0,62}):/gm);
+  return [...new Set([...names].map(([, name = '']) => name))].filter(
+    (name) => processIn(checkout, name) !== undefined,
+  );
+}
