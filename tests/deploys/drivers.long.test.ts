@@ -81,6 +81,24 @@ test('compose brings up one project per instance from the release, and takes it 
   assert.is(acts().length, 3);
 });
 
+test('compose builds again what has no image of its own, which would be that of an earlier release', async ({
+  world,
+}) => {
+  const config = (web: string) =>
+    `case $* in *' config '*) echo '{"services":{"db":{"image":"pg"},"web":{${web}}}}' ;; esac`;
+  await commit(world, 'start: { type: compose }\n');
+  for (const [web, wanted] of [
+    ['"build":{"context":"."}', / --remove-orphans --build$/],
+    ['"build":{"context":"."},"image":"shop:1"', / --remove-orphans$/],
+  ] as const) {
+    const { env, calls } = recording(['docker'], config(web));
+    await commit(world, 'start: { type: compose }\n', web);
+    const done = await world.deploy([], env);
+    assert.is(done.status, 0, done.stderr);
+    assert.match(calls().find((call) => / up /.test(call)) ?? '', wanted);
+  }
+});
+
 test('a project of compose that dies after its start fails with its own words', async ({
   world,
 }) => {

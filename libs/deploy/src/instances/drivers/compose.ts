@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { StartOf } from '@runner/common/deploy-file/start';
 import { isThere, makeFolder, readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { orElse } from '@runner/common/foundation/attempt';
 import { existingEnvFile, writeEnvFile } from '../env-file.ts';
-import { ask, askNow } from './ask.ts';
+import { ANSWER_MAX, ask, askNow } from './ask.ts';
 import { type Asked, appFolderOf, type Driver, ownName, runFor, type Target } from './driver.ts';
 import { isPid, processesBeside } from './unit-state.ts';
 
@@ -60,6 +61,31 @@ function run(target: Target<Compose>, label: string, verb: readonly string[], ti
   return runFor(target, { label, file: 'docker', args, timeout, confinement });
 }
 
+/** The part of the answer of `docker compose config` that is read. */
+interface ComposeConfig {
+  readonly services?: Readonly<
+    Record<string, { readonly build?: unknown; readonly image?: string }>
+  >;
+}
+
+/**
+ * Whether a service is built and has no image of its own: its image is that of the project, which `up` takes from an
+ * earlier release unless it is made to build. What docker has built before, it does not build again.
+ */
+function needsBuild(target: Target<Compose>): boolean {
+  const all = [...composeArgs(target), 'config', '--format', 'json'];
+  const { env, release: cwd } = target;
+  const confinement = target.confine('docker');
+  const { stdout } = ask('docker', all, { env, cwd, most: ANSWER_MAX, confinement });
+  const none: ComposeConfig = {};
+  const { services = {} } = orElse((): ComposeConfig => JSON.parse(stdout) ?? none, none);
+  const project = projectOf(target);
+  return Object.entries(services).some(
+    ([name, { build, image }]) =>
+      build !== undefined && (image === undefined || image === `${project}-${name}`),
+  );
+}
+
 /** Lines of each container's log that an error shows. */
 const LOG_LINES = '50';
 
@@ -76,7 +102,8 @@ export const composeDriver: Driver<Compose> = {
     makeFolder(target.paths.run);
     writeWhole(noteOf(target), `${projectOf(target)}\n`);
     // --wait: until the containers run, and are healthy if they have a health check.
-    const up = ['up', '--detach', '--wait', '--remove-orphans'];
+    const built = needsBuild(target) ? ['--build'] : [];
+    const up = ['up', '--detach', '--wait', '--remove-orphans', ...built];
     await run(target, 'start', up, target.start.timeout);
     const output = () => outputOf(target);
     const words = `no container of the project ${projectOf(target)} runs`;
