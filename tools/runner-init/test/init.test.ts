@@ -74,6 +74,14 @@ test('every other process of the Procfile is named, and each file of another too
   assert.match(stderr, 'config/deploy.yml is not read: see runner import kamal config/deploy.yml');
 });
 
+test('the images of a compose file are built before it is started', async () => {
+  const files = { 'docker-compose.yml': 'services:\n  web:\n    build: .\n' };
+  const { stdout } = await init(laidOut(files), ['--no-prove']);
+  assert.match(stdout, /^build:\n {2}- docker compose build$/m);
+  const named = { 'compose.yaml': 'services:\n  web:\n    image: shop\n' };
+  assert.not.match((await init(laidOut(named), ['--no-prove'])).stdout, 'compose build');
+});
+
 test('without a terminal the file goes to stdout, and stderr says how to write it', async () => {
   const folder = laidOut(NODE);
   const { status, stdout, stderr } = await init(folder, ['--no-prove']);

@@ -3,6 +3,8 @@ import { rowsOf, type Stack } from './stack.ts';
 
 const { site, missing } = rowsOf('none');
 
+const COMPOSE = /^(?<compose>(?:docker-)?compose\.ya?ml)$/;
+
 /** What counts if no language does. */
 export const WITHOUT_LANGUAGE: readonly Stack[] = [
   site('Zola', { path: /^(?:config|zola)\.toml$/, text: /^base_url\s{0,3}=/m }, 'public', {
@@ -21,14 +23,15 @@ export const WITHOUT_LANGUAGE: readonly Stack[] = [
   {
     name: 'Compose',
     language: 'none',
-    when: [{ path: /^(?<compose>(?:docker-)?compose\.ya?ml)$/ }],
+    when: [{ path: COMPOSE }],
     compose: '{compose}',
+    build: [{ when: [{ path: COMPOSE, text: /^\s+build:/m }], run: 'docker compose build' }],
   },
   site('Static files', { path: 'index.html' }, '.'),
   site('Static files', { path: 'public/index.html' }, 'public'),
   missing(
     'Dockerfile',
     { path: /^(?:Dockerfile|Containerfile)$/ },
-    'there is only a Dockerfile: add a compose.yaml with `services: { web: { build: . } }`, which runner starts',
+    'there is only a Dockerfile: add a compose.yaml with `services: { web: { build: ., ports: ["127.0.0.1:3000:8080"] } }`, if it listens on 8080',
   ),
 ];
