@@ -308,6 +308,8 @@ test('the login of a repository is in no command, and the app is registered with
   assert.is(
     stderr,
     `runner import: the login in the address of the repository is left out: give it to runner add with --token-file
+runner import: nothing in the file installs or builds the app: add build, such as npm ci
+runner import: nothing in the file starts the app: add start and health
 runner import: run: runner add https://github.com/acme/shop --name shop --token-file <FILE>
 `,
   );

@@ -1,5 +1,5 @@
 /** The first morning of an app that comes from another tool: what the file alone does not say is said. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -41,6 +41,16 @@ test('a folder of code that compose mounts is not shared, which would keep its f
   assert.match(answer.deploy_file, 'shared:\n  - uploads/\n  - pg/\n  - media/\n');
   for (const number of [0, 1, 2])
     assert.is(leftOf(answer, `services.web.volumes[${number}]`), FOLDER);
+});
+
+test('paths are relative to the compose file, which is also the one that is built', async () => {
+  mkdirSync(join(root, 'deploy'), { recursive: true });
+  const text =
+    'services:\n  web:\n    build: .\n    env_file: prod.env\n    environment: ["A=$A"]\n    volumes: ["./data:/data"]\n';
+  const answer = await importing('compose', 'deploy/prod.yaml', text);
+  assert.match(answer.deploy_file, 'run: docker compose --file deploy/prod.yaml build');
+  assert.match(answer.deploy_file, 'shared:\n  - deploy/prod.env\n  - deploy/data/\n');
+  assert.ok(answer.commands.includes('runner env import shop --file deploy/.env'));
 });
 
 test('what docker compose takes from .env is named, and a build gets what it needs', async () => {
@@ -89,6 +99,11 @@ test('Rails of Capistrano keeps its environment, and what the Capfile did is ask
   ]);
   const staging = await importing('capistrano', 'deploy.rb', `set :stage, :staging\n${text}`);
   assert.match(staging.deploy_file, 'RAILS_ENV: staging');
+  const linked = 'set :linked_dirs, %w[log node_modules]\n';
+  const node = await importing('capistrano', 'deploy.rb', linked);
+  assert.match(leftOf(node, 'set.linked_dirs[1]') ?? '', 'npm ci replaces it');
+  const bare = await importing('capistrano', 'deploy.rb', "set :repository, 'https://h.org/a/b'\n");
+  assert.is(bare.notes.length, 2);
   const php = await importing('capistrano', 'deploy.rb', "set :linked_files, ['.env']\n");
   assert.not.match(php.deploy_file, 'RAILS_ENV');
 });
@@ -114,6 +129,12 @@ accessories:
     'runner env set shop POSTGRES_PASSWORD',
   ]);
   assert.match(notes[0], 'let the accessories that Kamal started run on, with their data; ');
+});
+
+test('a file of a destination names the one that it changes', async () => {
+  const text = 'retain_containers: 1\nenv: { clear: { RAILS_ENV: staging } }\n';
+  const { notes } = await importing('kamal', 'deploy.staging.yml', text);
+  assert.ok(notes[0].startsWith('a destination changes config/deploy.yml: '));
 });
 
 test('Kamal reads YAML after ERB: quotes and colons in a tag do not count', async () => {

@@ -68,8 +68,9 @@ export async function importText({ format, text, file, app, root, zone = 'UTC' }
 
 /** What a release needs that a tool knows from elsewhere: its repository, how it is built and started. */
 function firstSteps(plan: Plan): void {
-  if (!plan.has('start.type') && !plan.has('shared')) return;
-  if (![...plan.commands].some(isFirst)) plan.add(undefined);
+  const isNamed = [...plan.commands].some(isFirst);
+  if (!isNamed && [...plan.settings.values()].every(({ path: [top] }) => top === 'jobs')) return;
+  if (!isNamed) plan.add(undefined);
   if (plan.settings.get('start.type')?.value === 'compose') return;
   if (!plan.has('build.run'))
     plan.notes.add('nothing in the file installs or builds the app: add build, such as npm ci');

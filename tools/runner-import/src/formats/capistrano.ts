@@ -31,7 +31,9 @@ const defaultEnv: ImportRule = (entry, plan) =>
     ? left('needs a shell to expand it: write the whole value into instances.default.env')
     : plan.env(entry, (entry.path.at(-1) as string).toUpperCase());
 const folder: ImportRule = (entry, plan) =>
-  plan.append('shared', entry, `${String(entry.value).replace(/\/+$/, '')}/`);
+  /(?:^|\/)node_modules\/?$/.test(String(entry.value))
+    ? left('is made by the build of each release, and npm ci replaces it')
+    : plan.append('shared', entry, `${String(entry.value).replace(/\/+$/, '')}/`);
 const sharedPath =
   (rule: ImportRule): ImportRule =>
   (entry, plan) =>

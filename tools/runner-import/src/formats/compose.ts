@@ -1,4 +1,6 @@
 /** compose: docker keeps reading the file, from each release. */
+import { dirname, join } from 'node:path';
+import { word } from '@runner/common/text/shell';
 import type { SourceEntry } from '../plan/entry.ts';
 import { left, type Plan, to } from '../plan/plan.ts';
 import { isSecret } from '../plan/secret.ts';
@@ -97,9 +99,10 @@ function whole(plan: Plan, entries: readonly SourceEntry[], file: string): void 
   const name = inRelease(file, 'compose.yaml');
   plan.derive('start.file', name, 'docker compose reads it from each release');
   plan.noteSecrets(name, 'with the name alone, docker compose takes what runner passes on');
-  fromEnvironment(plan, entries);
+  fromEnvironment(plan, entries, dirname(name));
   const isBuilt = entries.some(({ path }) => path[0] === 'services' && path[2] === 'build');
-  if (isBuilt) plan.derive('build.run', 'docker compose build', 'a service has build');
+  const option = /^(?:docker-)?compose\.ya?ml$/.test(name) ? '' : ` --file ${word(name)}`;
+  if (isBuilt) plan.derive('build.run', `docker compose${option} build`, 'a service has build');
   const ports = entries
     .filter(({ path }) => path[0] === 'services' && path[2] === 'ports' && path.length === 4)
     .map(
@@ -115,7 +118,7 @@ function whole(plan: Plan, entries: readonly SourceEntry[], file: string): void 
 const TAKEN = /(?<!\$)\$(?:\{(\w+)([^}]*)\}|(\w+))/g;
 
 /** The file `.env` that docker compose reads is rarely in the repository; a build gets no secret that it does not name. */
-function fromEnvironment(plan: Plan, entries: readonly SourceEntry[]): void {
+function fromEnvironment(plan: Plan, entries: readonly SourceEntry[], folder: string): void {
   const taken = entries.flatMap((entry) =>
     [...String(entry.value ?? '').matchAll(TAKEN)].map(([, name, rest = '', bare]) => {
       const own = (name ?? bare) as string;
@@ -124,9 +127,10 @@ function fromEnvironment(plan: Plan, entries: readonly SourceEntry[]): void {
       return own;
     }),
   );
-  if (!inShared(plan, '.env')) plan.takes(taken, 'docker compose');
-}
-
-function inShared({ settings }: Plan, path: string): boolean {
-  return [settings.get('shared')?.value ?? []].flat().includes(path);
+  const shared = plan.settings.get('shared');
+  const paths = [shared?.value ?? []].flat().map(String);
+  if (!paths.includes('.env')) plan.takes(taken, 'docker compose', join(folder, '.env'));
+  // Paths in the file are relative to it.
+  if (shared)
+    plan.settings.set('shared', { ...shared, value: paths.map((each) => join(folder, each)) });
 }

@@ -156,7 +156,12 @@ function withoutCode(text: string): string {
 }
 
 async function whole(plan: Plan, entries: readonly SourceEntry[]): Promise<void> {
-  if (!entries.some(({ key }) => key === 'service' || key === 'image')) return;
+  if (!entries.some(({ key }) => key === 'service' || key === 'image')) {
+    plan.notes.add(
+      'a destination changes config/deploy.yml: import that, and change it by this one',
+    );
+    return;
+  }
   await composeFiles(plan, entries);
   plan.derive('build.run', 'docker compose build', 'as kamal build, on the server');
   plan.derive('start.type', 'compose', 'in place of kamal app boot');

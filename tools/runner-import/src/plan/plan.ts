@@ -139,12 +139,12 @@ export class Plan {
   }
 
   /** Variables that the tool takes from its environment, where a file outside the repository has set them. */
-  takes(names: readonly string[], tool: string): void {
+  takes(names: readonly string[], tool: string, file = '.env'): void {
     const own = [...new Set(names)].filter((name) => !OF_SYSTEM.test(name));
     if (own.length === 0) return;
-    this.command(`runner env import ${this.app} --file .env`);
+    this.command(`runner env import ${this.app} --file ${word(file)}`);
     this.notes.add(
-      `${tool} takes ${own.join(', ')} from its environment: import the .env that sets them, or use runner env set`,
+      `${tool} takes ${own.join(', ')} from its environment: import the ${file} that sets them, or use runner env set`,
     );
   }
 
