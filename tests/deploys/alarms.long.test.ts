@@ -1,5 +1,5 @@
 /** Reminders while a newer commit does not run, crash loops, and what builds and hooks can trace with. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killApp } from '@runner/testing/app';
 import { startDiscord } from '@runner/testing/discord';
@@ -8,6 +8,7 @@ import { preloading, run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { recording } from './fake-programs.ts';
 import { startPm2 } from './pm2.ts';
 import { clockHook } from './told-once.ts';
 import { deployFile, makeWorld, type World } from './world.ts';
@@ -28,6 +29,45 @@ function fetchingAt(world: World, env: Record<string, string> = {}) {
 
 const ofKind = (world: World, kind: string) =>
   world.events().filter(({ event_type }) => event_type === kind);
+
+test('what the server keeps failing is announced three times, then when it fails otherwise, and when it is over', async () => {
+  const [world, chat] = [await makeWorld(), await startDiscord()];
+  const { root, git } = world;
+  const config = `code_host_git_url: ${git.url}\nnotify: { discord_webhook: "${chat.webhook}" }\n`;
+  writeFileSync(join(root, 'config.yml'), config, { mode: 0o600 });
+  await world.push('v1');
+  await world.deploy(['--no-notify']);
+  const silentPm2 = fetchingAt(world, recording(['pm2'], 'exit 1').env);
+  await world.push('v2', { deploy: 'start: { type: pm2, run: node server.js }\nnotify: {}\n' });
+  let at = 0;
+  const later = () => (at += 11 * MINUTE);
+  for (let time = 0; time < 5; time += 1) await silentPm2(later());
+  // What the release needs of the server leads elsewhere now.
+  const shared = join(root, 'apps/shop/instances/default/shared');
+  renameSync(shared, `${shared}.aside`);
+  symlinkSync('/tmp', shared);
+  for (let time = 0; time < 2; time += 1) await silentPm2(later());
+  rmSync(shared);
+  renameSync(`${shared}.aside`, shared);
+  await world.push('v3', { deploy: deployFile(world.port, 'notify: {}\n') });
+  await silentPm2(later());
+  const failures = ofKind(world, 'DeployFailure');
+  assert.equal(
+    failures.map(({ muted = false }) => muted),
+    [false, false, true, true, true, true, true],
+  );
+  const titles = chat.messages.map(({ content }) =>
+    content.replace(/^\S+ Deploy (\w+):.*\s`(v\d)`.*$/s, '$1 $2'),
+  );
+  const failed = ['started v2', 'failed v2'];
+  const over = ['started v3', 'completed v3'];
+  assert.equal(titles, [...failed, ...failed, ...failed, ...failed, ...over]);
+  const retries = chat.messages.map((message) =>
+    /goes on; the same failure/.test(JSON.stringify(message)),
+  );
+  assert.equal(retries, [false, false, false, false, false, true, false, true, false, false]);
+  await Promise.all([world.close(), chat.close()]);
+});
 
 test('while a commit is blocked or paused, one reminder a day says why and what to type', async () => {
   const world = await makeWorld();

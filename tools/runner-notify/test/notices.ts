@@ -36,6 +36,7 @@ export const NOTICE: Notice = {
   duration: '',
   rolledBack: undefined,
   blocked: false,
+  muted: false,
   restarted: false,
   error: 'boom',
   log: undefined,

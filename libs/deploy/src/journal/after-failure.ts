@@ -1,5 +1,6 @@
 /** What the state of an app becomes after a failure: who is to blame, and what still runs. */
 import type { AppState, LastFailure } from '@runner/common/apps/state';
+import type { DeployEvent } from '@runner/common/audit/events';
 import { readConfig } from '@runner/common/config/file';
 import { maxDeployRetries } from '@runner/common/config/settings';
 import { unlessFailure } from '@runner/common/foundation/attempt';
@@ -87,6 +88,24 @@ export function willBlock(
   const failed = app.failures?.commit === commit ? app.failures.count + 1 : 1;
   // Without a config.yml that can be read nothing is deployed automatically.
   return unlessFailure(() => failed >= maxDeployRetries(readConfig(paths)), true);
+}
+
+/**
+ * Whether automatic deploys tried a commit `max_deploy_retries` times, with `more` attempts. While the server
+ * fails them it is tried again, and the same failure is not announced each time.
+ */
+export function isTriedOften({ paths, app, commit, trigger }: Deploy, more: number): boolean {
+  const tried = more + (app.attempts?.commit === commit ? app.attempts.count : 0);
+  const isOften = () => tried >= maxDeployRetries(readConfig(paths));
+  return trigger === 'fetch' && unlessFailure(isOften, false);
+}
+
+/** Whether an event says only what was announced of the attempt before: the same failure of the server. */
+export function isRepeated({ app, commit }: Deploy, { muted, stage, error }: DeployEvent): boolean {
+  const last = app.last_failure;
+  const plain = (text: unknown) => failureLine(String(text)).replace(/\d+/g, '0');
+  const isSame = last?.commit === commit && last.stage === stage;
+  return isSame && muted === true && plain(last.error) === plain(error);
 }
 
 /** Marks instances that could not be restored as broken, and clears the mark of those that were. */

@@ -9,7 +9,7 @@ import { holderOf } from '@runner/common/files/lock';
 import { addressesOf } from '../instances/address.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import type { Seen } from '../instances/probe.ts';
-import { failedState, willBlock } from '../journal/after-failure.ts';
+import { failedState, isTriedOften, willBlock } from '../journal/after-failure.ts';
 import { holdAfter, type KeptMove, reasonOf, rolledBackState } from '../journal/after-rollback.ts';
 import { succeededState, watchOfRelease } from '../journal/after-success.ts';
 import { type EventFields, eventsOf, rolledBackEvents } from '../journal/events.ts';
@@ -142,6 +142,7 @@ export function deployFailed(op: Deploy, facts: FailureFacts): OperationEnding {
     ...(cause !== '' && { cause }),
     ...(isInterrupted && { interrupted: true }),
     ...(willBlock(op, error.blame) && { blocked: true }),
+    ...(error.blame === 'server' && isTriedOften(op, 1) && { muted: true }),
     // Absent when nothing had been switched: the previous version never stopped.
     ...(problems.length > 0
       ? { rolled_back: false, reason: problems.join('; ') }

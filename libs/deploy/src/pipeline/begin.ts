@@ -5,6 +5,7 @@ import { followedWords } from '@runner/common/apps/following';
 import { isCommitOf, type PreviewMark } from '@runner/common/apps/preview';
 import type { SignedFacts } from '@runner/common/apps/signed';
 import type { AppState } from '@runner/common/apps/state';
+import type { DeployEvent } from '@runner/common/audit/events';
 import { appendKept } from '@runner/common/audit/kept';
 import { readConfig } from '@runner/common/config/file';
 import { buildLimitsOf } from '@runner/common/config/sandbox';
@@ -24,12 +25,13 @@ import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import { pathsNote } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
 import { activeFile, onlyInstance, previousOfAll } from '../instances/target.ts';
+import { isRepeated, isTriedOften } from '../journal/after-failure.ts';
 import { eventsOf, record } from '../journal/events.ts';
 import { beginJournal, clearJournal } from '../journal/journal.ts';
 import type { Deploy, Operation } from '../journal/operation.ts';
 import { previousFields } from '../operation/ending-fields.ts';
 import type { OperationRequest } from '../operation/operate.ts';
-import { startNotifier } from '../report/notifier.ts';
+import { repeatNotifier, startNotifier } from '../report/notifier.ts';
 import { reported } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
 import { requireSigned, signerNow } from '../signed/require.ts';
@@ -227,7 +229,9 @@ function recordStart(op: Deploy, file: Contents['file'] | undefined, { notify }:
     app.require_signed && about.signed_by && !op.returns ? { ...app, accepted } : app,
   );
   op.clock.enter(stage);
-  if (notify) op.notifier = startNotifier(io, paths.root, channels);
+  const start = () => startNotifier(io, paths.root, channels);
+  const isKnown = (event: DeployEvent) => isRepeated(op, event);
+  if (notify) op.notifier = isTriedOften(op, 0) ? repeatNotifier(start, isKnown) : start();
   const events = eventsOf({ origin: op, kind: 'DeployStarted', instances, file }, (instance) => ({
     ...previousFields(op, instance),
     changes: op.changes,

@@ -46,6 +46,25 @@ export function heldNotifier(start: () => Notifier): Notifier & { start(): Notif
 }
 
 /**
+ * For an attempt at what failed before: sends nothing if it only starts and fails as `isKnown` says, and otherwise
+ * everything.
+ */
+export function repeatNotifier(
+  start: () => Notifier,
+  isKnown: (event: DeployEvent) => boolean,
+): Notifier {
+  const held = heldNotifier(start);
+  let started: Notifier | undefined;
+  return {
+    send(event) {
+      (started ?? held).send(event);
+      if (event.event_type !== 'DeployStarted' && !isKnown(event)) started ??= held.start();
+    },
+    finish: async () => (await started?.finish()) ?? [],
+  };
+}
+
+/**
  * Starts the notifier; `choice` is the app's own, undefined means the global channels, `own` that the
  * notifier looks up the choice of each event's app.
  */

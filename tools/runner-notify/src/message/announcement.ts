@@ -140,6 +140,9 @@ function rowsOf(notice: Notice): Detail[] {
     ...end,
     ...(kind === 'failure' ? [detail('Rollback', rollbackOf(notice))] : []),
     ...(notice.blocked ? [detail('Retry', ['not tried again until the next push'])] : []),
+    ...(notice.muted
+      ? [detail('Retry', ['goes on; the same failure is not announced again'])]
+      : []),
   ];
 }
 

@@ -115,6 +115,8 @@ export async function noticeOf(record: Announceable, options: NoticeOptions) {
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
     /** Of a failure: its commit is not tried again until the next push. */
     blocked: fields.blocked === true,
+    /** Of a failure: the same one again is not announced. */
+    muted: fields.muted === true,
     ...(await errorOf(record, options)),
   };
 }

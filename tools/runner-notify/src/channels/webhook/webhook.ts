@@ -63,6 +63,7 @@ function eventOf(notice: Notice, text: string): Fields {
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== '')),
     ...(rolledBack !== undefined && { rolled_back: rolledBack }),
     ...(notice.blocked && { blocked: true }),
+    ...(notice.muted && { muted: true }),
     ...(notice.changes && { changes: notice.changes }),
     text,
   };
