@@ -56,6 +56,7 @@ test('what the server keeps failing is announced three times, then when it fails
     failures.map(({ muted = false }) => muted),
     [false, false, true, true, true, true, true],
   );
+  await until(() => chat.messages.length >= 10, 'a message is missing');
   const titles = chat.messages.map(({ content }) =>
     content.replace(/^\S+ Deploy (\w+):.*\s`(v\d)`.*$/s, '$1 $2'),
   );
