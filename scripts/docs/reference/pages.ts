@@ -130,6 +130,7 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['reason', 'Reason of a rollback; nothing was switched after a failed deploy with traffic'],
   ['rolled_back', 'true after an automatic rollback, false when that failed too'],
   ['blocked', 'true when the commit is not tried again until the next push'],
+  ['muted', 'true when the server failed it, and the same failure is not announced again'],
   ['source', "the tool whose event it is; records without it are runner's own"],
   ['late', 'true when the record had to wait in spool/audit until the log could be written'],
   ['seq', 'number of the record in the chain, from 1'],
