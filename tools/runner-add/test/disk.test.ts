@@ -101,6 +101,14 @@ test('a user without write access to the root is refused and changes nothing', a
   // Root itself is refused there.
   const words = ` use: sudo -u '#12345' runner add ${SHOP.join(' ')} --public --root ${shellWord(root)} (`;
   assert.ok(notRoots.stderr.includes(words), notRoots.stderr);
+  const mine = newRoot();
+  await register(mine, 'blog');
+  await shell('chown -R 65534 "$RUNNER_ROOT" && chown 0 "$RUNNER_ROOT/locks/registry.lock"', {
+    root: mine,
+  });
+  const { stderr } = await as(`${SHOP.join(' ')} --public`, { root: mine });
+  const advice = 'it belongs to user 0: runner doctor shows how to fix that (not_writable)';
+  assert.ok(stderr.endsWith(`registry.lock: permission denied; ${advice}\n`), stderr);
   const own = newRoot();
   const file = join(temporaryFolder('add'), 'token');
   writeFileSync(file, TOKEN, { mode: 0o600 });

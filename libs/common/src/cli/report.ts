@@ -78,7 +78,8 @@ function wantedFormat(argv: readonly string[]): string | undefined {
 
 /**
  * What an ordinary user types who may not read the files of an installed server: `; use: sudo runner deploy
- * shop`, or where runner is not installed for the server; '' if the failure is another one, or the root is this user's.
+ * shop`, or where runner is not installed for the server; and what the owner of the root does about a file of another
+ * user in it. '' if the failure is another one.
  */
 function sudoHint(io: Io, title: string, args: readonly string[], error: Failure): string {
   const isDenied = error.code === 'file_unreadable' || error.code === 'not_writable';
@@ -92,6 +93,10 @@ function sudoHint(io: Io, title: string, args: readonly string[], error: Failure
   const isIn = (folder: string) => `${path}/`.startsWith(`${folder}/`);
   if (owner === undefined && root === DEFAULT_ROOT && isIn(root))
     return '; to use a folder of your own: export RUNNER_ROOT=~/runner';
+  if (owner === io.uid && isIn(root)) {
+    const { uid } = statSync(path);
+    return uid === io.uid ? '' : `; it belongs to user ${uid}: runner doctor shows how to fix that`;
+  }
   if (owner === undefined || owner === io.uid) return '';
   // sudo becomes the owner of the root, who may not read or write what is the caller's own.
   if (isIn(io.cwd) && !isIn(root)) return '';
