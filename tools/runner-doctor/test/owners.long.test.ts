@@ -35,6 +35,28 @@ test('files of root in the folder of another account are reported with the fixin
   }
 });
 
+test('what a deploy needs and another user owns is reported, many files of a folder at once', async () => {
+  if (!isRoot) return leftOut('giving files away needs root');
+  const root = await registered();
+  const made =
+    'locks/jobs/shop/.book apps/shop/baseline.json apps/shop/instances/default/run/output.log';
+  const other = 'secrets/gone.json plans/p-1.json apps/shop/instances/default/shared/upload';
+  const logs =
+    'logs/deploys/shop/1.log logs/deploys/shop/2.log logs/deploys/shop/3.log logs/jobs/4.log';
+  const make = `cd "$RUNNER_ROOT" && for path in ${made} ${other} ${logs}; do mkdir -p "$(dirname $path)" && echo {} > $path; done
+chmod -R go= . && chown -R ${NOBODY}:${NOBODY} . && chown 12345 apps/shop/instances/default/shared/upload`;
+  assert.is((await shell(make, { root })).status, 0);
+  assert.equal((await examined(root)).troubles, []);
+  for (const path of `${made} locks/jobs plans secrets/gone.json`.split(' ')) {
+    assert.is((await shell(`cd "$RUNNER_ROOT" && chown 0:0 ${path}`, { root })).status, 0);
+    const what = `${join(root, path)} belongs to user 0, the root to user ${NOBODY}`;
+    await fixed(root, `problem folders: ${what}`);
+  }
+  assert.is((await shell(`cd "$RUNNER_ROOT" && chown 0:0 ${logs}`, { root })).status, 0);
+  const words = `${join(root, 'logs')} has files of user 0, the root belongs to user ${NOBODY}`;
+  await fixed(root, `problem folders: ${words}`);
+});
+
 test('a folder of root is reported to the account that cannot enter it, with the fix', async () => {
   if (!isRoot) return leftOut('becoming another user needs root');
   const root = await registered();

@@ -79,9 +79,20 @@ export function folders({ io, paths }: Server): Findings {
     ({ guard, path }) => guard !== 'readable' || path !== mkey,
   );
   const reported = new Set(tripped.map(({ path }) => path));
-  const foreign = [paths.config, mkey, ...inside, ...apps.flatMap((app) => foldersOf(paths, app))]
+  const { stateDir, secretsDir, viewDir, logsDir, locksDir, plansDir, notifySpool } = paths;
+  const own = [
+    ...[stateDir, secretsDir, viewDir, logsDir, locksDir, plansDir, dirname(notifySpool)],
+    ...apps.flatMap((app) => ownOf(paths, app)),
+  ];
+  const several = own.flatMap((path) => misownedIn(path, root.uid, paths));
+  const known = [
+    ...[paths.config, mkey, paths.statementKey, ...apps.flatMap((app) => foldersOf(paths, app))],
+    ...[...inside, ...own.flatMap(within)],
+  ];
+  const foreign = [...new Set(known)]
     .filter((path) => !reported.has(path))
     .flatMap((path) => misowned(path, root.uid, paths))
+    .concat(several)
     // The command for a folder also fixes its content.
     .filter(({ path }, _, all) => !all.some((other) => path.startsWith(`${other.path}/`)));
   return orOk(
@@ -129,12 +140,26 @@ function closedGrants({ env }: Server['io'], account: number, { root }: Paths): 
   return problem(why, `chmod 755 ${word(path)}`);
 }
 
-/** The folders of an app that a deploy writes to. `shared/` may belong to the app's own user. */
+/** What an app has of runner alone. */
+function ownOf(paths: Paths, app: string): string[] {
+  const { dir, repo, databaseBackups, instances, instance } = paths.app(app);
+  const runs = unlessFailure(() => namesIn(instances), []).map((name) => instance(name).run);
+  return [repo, join(dir, 'files'), databaseBackups, ...runs];
+}
+
+/** A path and everything below it, as far as this user can look. */
+function within(path: string): string[] {
+  const names = look(path)?.isDirectory() ? orElse(() => namesIn(path), []) : [];
+  return [path, ...names.flatMap((name) => within(join(path, name)))];
+}
+
+/** The folders of an app that a deploy writes to, and files beside them. `shared/` may belong to the app's own user. */
 function foldersOf(paths: Paths, app: string): string[] {
-  const { dir, repo, releases, instances } = paths.app(app);
+  const { dir, releases, instances } = paths.app(app);
+  const direct = unlessFailure(() => namesIn(dir), []).map((name) => join(dir, name));
   const built = unlessFailure(() => namesIn(releases), []).map((name) => join(releases, name));
   const each = unlessFailure(() => namesIn(instances), []).map((name) => join(instances, name));
-  return [dir, repo, releases, ...built, instances, ...each];
+  return [dir, ...direct, ...built, ...each];
 }
 
 /** Files of another user: even those of the superuser, because the root's account cannot read them. */
@@ -148,6 +173,18 @@ function misowned(
   const whole = stat.isDirectory() ? `-R --from=${stat.uid} ` : '';
   const fix = `chown ${whole}--reference=${word(paths.root)} ${word(path)}`;
   const what = `${path} belongs to user ${stat.uid}, the root to user ${account}`;
+  return [{ path, found: problem(what, fix, { path }) }];
+}
+
+/** So many files of another user in a folder are fixed by one command. */
+const SEVERAL = 4;
+
+function misownedIn(path: string, account: number, paths: Paths): ReturnType<typeof misowned> {
+  const uids = within(path).flatMap((each) => look(each)?.uid ?? []);
+  const others = uids.filter((uid) => uid !== account);
+  if (others.length < SEVERAL || uids[0] !== account) return [];
+  const fix = `chown -R --from=${others[0]} --reference=${word(paths.root)} ${word(path)}`;
+  const what = `${path} has files of user ${others[0]}, the root belongs to user ${account}`;
   return [{ path, found: problem(what, fix, { path }) }];
 }
 
