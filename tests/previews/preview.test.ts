@@ -23,7 +23,11 @@ test('a pull request gets a preview with one comment, follows its pushes, and is
   assert.equal([still.status, still.stdout], [0, words]);
 
   await world.push(7, 'second');
+  const before = api.requests.length;
   assert.is((await world.sync()).status, 0);
+  const written = api.requests.slice(before).filter(({ method }) => method !== 'GET');
+  const statuses = written.filter(({ path }) => path.endsWith('/statuses'));
+  assert.is(statuses.length, 2, 'the deployment of the push before last is inactive already');
   assert.is(await world.page('pr-7'), 'second');
   assert.is(api.pulls.comments.length, 1);
   assert.equal(

@@ -130,19 +130,22 @@ async function deploymentAt({ api, repo }: ShowPlace, shown: ShownPreview, refus
   }
   const word = { ready: 'success', failed: 'failure', removed: 'inactive' }[state];
   const url = state === 'ready' && address !== null ? { environment_url: address } : {};
-  for (const id of new Set(
-    [own, ...all.map((each) => each.id)].filter((each) => each !== undefined),
-  ))
-    isDone(
-      api,
-      await api.post(`${path}/${id}/statuses`, {
-        ...(String(id) === String(own) ? { state: word, ...url } : { state: 'inactive' }),
-        environment,
-        auto_inactive: false,
-      }),
-      'deployment',
-      refused,
-    );
+  for (const id of new Set([own, ...all.map((each) => each.id)])) {
+    const isOwn = String(id) === String(own);
+    const statuses = `${path}/${id}/statuses`;
+    // GitHub limits what is written to 80 a minute, and each push makes one more.
+    if (id === undefined || (!isOwn && (await isInactive(api, statuses)))) continue;
+    const about = { state: isOwn ? word : 'inactive', ...(isOwn && url) };
+    const body = { ...about, environment, auto_inactive: false };
+    isDone(api, await api.post(statuses, body), 'deployment', refused);
+  }
+}
+
+async function isInactive(api: HostApi, statuses: string): Promise<boolean> {
+  const { body } = await api.get(`${statuses}?per_page=1`);
+  const { list } = jsonObject(`{"list":${body}}`) ?? {};
+  const [newest] = Array.isArray(list) ? list : [];
+  return isObject(newest) && newest.state === 'inactive';
 }
 
 async function environmentAt({ api, repo }: ShowPlace, shown: ShownPreview, refused: string[]) {
