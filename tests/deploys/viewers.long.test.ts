@@ -79,6 +79,11 @@ test('a member sees apps, deploys and failures', async ({ world }) => {
   const plans = await as(world, GROUP, 'runner-plan', 'list');
   assert.equal([plans.status, plans.stdout], [1, '']);
   assert.match(plans.stderr, /sudo runner plan list/, JSON.stringify(plans));
+  const tokens = await as(world, GROUP, 'runner-tokens', 'list');
+  assert.equal([tokens.status, tokens.stdout], [1, ''], tokens.stderr);
+  assert.match(tokens.stderr, /^runner tokens list: cannot .*mkey: permission denied/);
+  const tested = await as(world, GROUP, 'runner-tokens', 'test shop');
+  assert.match(tested.stderr, /use: sudo runner tokens test shop/);
   const deploy = await as(world, GROUP, 'runner-deploy', 'shop');
   assert.is(deploy.status, 1);
   assert.match(deploy.stderr, /^runner deploy: .*use: sudo runner deploy shop.*\n$/);

@@ -52,9 +52,10 @@ export async function findAccount(
   name: string,
 ): Promise<TokenAccount> {
   const app = requireApp(paths, name);
+  // First: who may only look cannot read it, and has no tokens.
+  const config = readConfig(paths);
   const token = openToken(paths, io.env, name);
   if (!token) throw new Failure('no_token_configured', `the app '${name}' has no token`);
-  const config = readConfig(paths);
   const host = codeHostOf(config, io.env, app.host);
   const askingGit = gitVerdict({ io, paths }, app, host);
   const asked = hasApi(host.type, token) ? apiVerdict(io, app, host, token) : undefined;

@@ -41,10 +41,12 @@ export function groupTokens(paths: Paths, env: Env): Grouping {
   let keysRefused: Failure | undefined;
   const group = (app: AppState) => {
     const { app: name, state } = app;
+    const sealed = state.repohost_token;
+    // Who may only look sees that there is a token, and cannot read the key.
+    const hasToken = Boolean(sealed ?? state.has_token);
     try {
-      const sealed = state.repohost_token;
-      if (sealed && keysRefused) return;
-      if (sealed) keyring ??= requireKeyring(paths, env);
+      if (hasToken && keysRefused) return;
+      if (hasToken) keyring ??= requireKeyring(paths, env);
       const token = sealed && keyring && openedNow({ paths, env }, name, sealed, keyring);
       if (!token) {
         without.push(name);
@@ -56,7 +58,7 @@ export function groupTokens(paths: Paths, env: Env): Grouping {
       else byDigest.set(digest, [app]);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (state.repohost_token && !keyring) keysRefused = error;
+      if (hasToken && !keyring) keysRefused = error;
       // app_not_found: it was removed since the folder was read.
       else if (error.code !== 'app_not_found') failed.push({ app: name, failure: error });
     }
