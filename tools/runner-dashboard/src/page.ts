@@ -139,7 +139,7 @@ export function appParts(part: AppPart, history: readonly HistoryRow[] | string)
   const facts = factsOf(app).map(
     ([label, text]) => html`<dt>${foreign(label, NAME)}</dt><dd>${foreign(text, TEXT)}</dd>`,
   );
-  const title = app.deploying ? 'The running deploy' : 'Log of the last deploy';
+  const title = app.state === 'deploying' ? 'The running deploy' : 'Log of the last deploy';
   return new Map([
     [
       'summary',

@@ -18,6 +18,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ask, canShare, startDashboard, view } from '../../../tests/eyes/dashboard.ts';
 import {
+  deployingState,
   failedState,
   GROUP,
   HOSTILE,
@@ -35,10 +36,10 @@ shared('a member of the group serves pages with versions, logs, causes and jobs'
   const last = failedState('site', 'an old cause').last_failure;
   const [current] = Object.values(stateOf('site').instances).map((each) => each.current);
   if (!last || !current) throw new Error('none');
-  const left = { ...current, deploy_id: 'Left0002', deployed_at: '2026-05-04T10:00:00.000Z' };
+  const before = { ...current, deploy_id: 'Left0002', deployed_at: '2026-05-04T10:00:00.000Z' };
   writeApp(paths, {
     ...stateOf('site', { last_failure: { ...last, at: '2026-05-03T09:30:00.000Z' } }),
-    instances: { default: { current, previous: [left] } },
+    instances: { default: { current, previous: [before] } },
   });
   mkdirSync(dirname(paths.deployLog('site', 'Left0002')));
   writeFileSync(paths.deployLog('site', 'Left0002'), 'what v2 printed\n');
@@ -60,9 +61,18 @@ shared('a member of the group serves pages with versions, logs, causes and jobs'
   assert.match(text, /Log of the last deploy[\s\S]*what v2 printed/);
   const shop = await ask(port, '/app/shop');
   assert.match(shop.text, /v2 at build since .* by ada/);
+  assert.match(shop.text, 'The running deploy');
   assert.match(shop.text, /first line\nsecond line/);
   assert.match(shop.text, /job report failed: exit status 3/);
   assert.match((await ask(port, '/app/blog')).text, /class="result">failed/);
+  const killed = deployingState('shop');
+  const { deploying } = killed;
+  if (!deploying) throw new Error('none');
+  writeApp(paths, { ...killed, deploying: { ...deploying, pid: 4_194_305 } });
+  await sleep(100);
+  const left = await ask(port, '/app/shop');
+  assert.match(left.text, /v2 interrupted at build since .* by ada/);
+  assert.match(left.text, /Log of the last deploy[\s\S]*second line/);
   for (const path of ['/app/nope', '/x', '/app/..%2f..%2fmkey', '/events/'])
     assert.is((await ask(port, path)).status, 404, path);
 });

@@ -56,7 +56,8 @@ export function factsOf(app: AppSummary): readonly Fact[] {
   const facts: Fact[] = app.instances.map(instanceFact);
   if (deploying) {
     const { version, stage, started, user } = deploying;
-    facts.push([operationWord(deploying), `${version} at ${stage} ${sinceWords(started, user)}`]);
+    const where = `${app.state === 'deploying' ? '' : 'interrupted '}at ${stage}`;
+    facts.push([operationWord(deploying), `${version} ${where} ${sinceWords(started, user)}`]);
   }
   if (failure) {
     const { version, stage, at, error } = failure;
