@@ -133,7 +133,7 @@ async function watchMysql(
       if (relay.isStopped()) return 'the migration names the database of production';
       // What fails before it connects would fail on the database, too.
       return relay.statements.length === 0 && (ok || relay.wasReached())
-        ? 'the migration sends its statements elsewhere'
+        ? 'none of its statements arrives: it uses another address, or the server demands TLS'
         : undefined;
     },
     close: relay.close,
