@@ -76,6 +76,41 @@ test('what docker compose takes from .env is named, and a build gets what it nee
   assert.equal(shared.notes, []);
 });
 
+test('a unit runs the release, and its socket and logs stay where others look for them', async () => {
+  const { files, left } = await importing(
+    'unit',
+    'shop.service',
+    `[Service]
+WorkingDirectory=/home/ada/shop
+Environment="PATH=/home/ada/shop/venv/bin:/usr/bin"
+ExecStart=/home/ada/shop/venv/bin/gunicorn --access-logfile /home/ada/shop/logs/a.log --bind unix:/home/ada/shop/shop.sock wsgi:app
+`,
+  );
+  const current = '/opt/runner/apps/shop/instances/default/current';
+  assert.is(
+    files[0].text,
+    `[Service]
+WorkingDirectory=${current}
+Environment=PATH=${current}/venv/bin:/usr/bin
+ExecStart=
+ExecStart=${current}/venv/bin/python -m gunicorn --access-logfile /home/ada/shop/logs/a.log --bind unix:/home/ada/shop/shop.sock wsgi:app
+`,
+  );
+  assert.equal(left, []);
+});
+
+test('a unit that would go on running a folder outside the release is named', async () => {
+  const unit = (start: string) => `[Service]\nUser=ada\nExecStart=${start}\n`;
+  const outside = await importing('unit', 'shop.service', unit('/usr/bin/node /srv/shop/a.js'));
+  assert.match(leftOf(outside, 'Service.ExecStart') ?? '', 'runs what is not in the release');
+  for (const start of [
+    '/opt/node20/bin/node a.js',
+    '/home/ada/.nvm/bin/node a.js',
+    '/usr/bin/a /var/a/b',
+  ])
+    assert.equal((await importing('unit', 'shop.service', unit(start))).left, [], start);
+});
+
 test('what an ecosystem file takes from its environment is named', async () => {
   const { commands, notes } = await importing(
     'pm2',

@@ -70,6 +70,16 @@ function whole(plan: Plan, entries: readonly SourceEntry[], file: string): void 
   plan.command(isUsers ? 'systemctl --user daemon-reload' : 'sudo systemctl daemon-reload');
 }
 
+/** An absolute path in a command or a list. */
+const PATH = /(?<![\w.~-])\/[^\s"'=:,;]*/g;
+/** What an app writes, where others look for it: a release is not to be written to. */
+const WRITTEN = /\.(?:sock|socket|pid|log)$|\/logs?\//;
+/** A path of an app, not of the system or of what manages versions. */
+const OUTSIDE =
+  /(?<![\w.~-])\/(?!(?:usr|bin|sbin|lib|etc|run|var|proc|dev|tmp|snap|nix)\/)[\w@+-]+\/(?!\S*\/(?:\.|(?:python|php|ruby|java|node|npm|npx|pnpm|yarn|bun|deno|dotnet|bundle)[\d.]*(?:\s|$)))[^\s"']/;
+/** A script in a virtual environment names its first folder, which a build has renamed. */
+const SCRIPT = /^(\S*\/\.?v?env\w*\/bin\/)(gunicorn|uvicorn|celery|daphne|hypercorn|flask)(?=\s)/;
+
 /** What the unit needs to run in the active release instead of its old folder, as a drop-in. */
 function intoRelease(plan: Plan, entries: readonly SourceEntry[], path: string): void {
   const place = `${path}.d/runner.conf`;
@@ -81,16 +91,30 @@ function intoRelease(plan: Plan, entries: readonly SourceEntry[], path: string):
     .replace(/\/+$/, '');
   const lines = [`WorkingDirectory=${release}`];
   if (folder) plan.fates.set(folder, to(place));
-  const isOld = ({ value }: SourceEntry) =>
-    old.startsWith('/') && String(value).includes(`${old}/`);
+  const moved = ({ value }: SourceEntry) =>
+    String(value).replace(PATH, (each) =>
+      old !== '' && each.startsWith(`${old}/`) && !WRITTEN.test(each)
+        ? `${release}${each.slice(old.length)}`
+        : each,
+    );
+  for (const entry of own.filter(({ path: [, key] }) => key === 'Environment')) {
+    if (moved(entry) === entry.value || !/^[\w./:@,=+-]+$/.test(moved(entry))) continue;
+    lines.push(`Environment=${entry.path[2]}=${moved(entry)}`);
+    plan.fates.set(entry, to(place));
+  }
   for (const key of new Set(
     own.flatMap(({ path: [, name = ''] }) => (name.startsWith('Exec') ? name : [])),
   )) {
     const all = own.filter(({ path: [, name] }) => name === key);
-    if (!all.some(isOld)) continue;
+    if (!all.some((entry) => moved(entry) !== entry.value)) {
+      for (const entry of key === 'ExecStart' ? all : [])
+        if (OUTSIDE.test(String(entry.value)))
+          plan.fates.set(entry, left(`runs what is not in the release: name it below ${release}`));
+      continue;
+    }
     lines.push(
       `${key}=`,
-      ...all.map(({ value }) => `${key}=${String(value).replaceAll(`${old}/`, `${release}/`)}`),
+      ...all.map((entry) => `${key}=${moved(entry).replace(SCRIPT, '$1python -m $2')}`),
     );
     for (const entry of all) plan.fates.set(entry, to(place));
   }
