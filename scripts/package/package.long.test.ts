@@ -275,6 +275,20 @@ test('the user goes first when everything is deleted: userdel refuses while its 
     assert.match(readFileSync(join(checkout, path), 'utf8'), line, path);
 });
 
+test('purged, the package leaves no link of a unit that an installation enables', () => {
+  const setup = readFileSync(join(checkout, 'packaging/setup'), 'utf8');
+  const enabled = [...setup.matchAll(/^(?:timers|boot)='(.*)'$/gm)].flatMap(([, list = '']) =>
+    list.split(' '),
+  );
+  assert.is(enabled.length, 7);
+  const postrm = readFileSync(join(checkout, 'packaging/debian/postrm'), 'utf8');
+  const [, removed = ''] = /for each in (.*); do/.exec(postrm) ?? [];
+  assert.equal(
+    removed.split(' ').map((each) => `runner-${each}`),
+    enabled,
+  );
+});
+
 test('a prefix that could not stand in a unit is refused, and nothing is installed', () => {
   const place = temporaryFolder('place');
   for (const prefix of ['relative', '/opt/a b', '/opt/a&b', '/opt/a|b', '/opt/%h']) {
