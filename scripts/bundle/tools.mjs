@@ -86,6 +86,9 @@ const OLD_NODE = `if (!process.getBuiltinModule) {
 /** Without a listener the signal opens Node's inspector, and what a build left could take the program over. */
 const NO_INSPECTOR = "process.on('SIGUSR1', () => {});";
 
+/** Node's own warnings, as of Web Crypto in Node 20, are for developers. */
+const NO_WARNINGS = "process.removeAllListeners('warning');";
+
 /** What a file of dist/lib or a module of Node exports, without loading it before something of it is used. */
 const LAZY =
   'var __lazy = (load, all) => new Proxy({}, { get: (_, name) => (all ??= load())[name] });';
@@ -162,7 +165,7 @@ export async function bundleTools(tools, version) {
     build({
       ...ours,
       entryPoints: tools.map((tool) => ({ in: `tools/${tool}/src/main.ts`, out: `bin/${tool}` })),
-      banner: { js: `#!/usr/bin/env node\n${OLD_NODE}\n${NO_INSPECTOR}\n${LAZY}` },
+      banner: { js: `#!/usr/bin/env node\n${OLD_NODE}\n${NO_INSPECTOR}\n${NO_WARNINGS}\n${LAZY}` },
     }),
     build({
       ...ours,
