@@ -138,6 +138,33 @@ createServer(() => {}).listen(${listen}, '127.0.0.1', () => console.log('up and 
   }
 });
 
+test('what an unhealthy app printed is the cause, if its answer only says that something is wrong', async () => {
+  const world = await makeWorld();
+  try {
+    await world.push('v1', {
+      deploy: `instances: { default: { env: { PORT: "${world.port}" } } }
+start: { type: process, run: exec node sick.mjs }
+health: { url: "http://127.0.0.1:\${PORT}/", within: 2s }
+`,
+      files: {
+        'sick.mjs': `import { createServer } from 'node:http';
+createServer((_, response) => {
+  console.error('Error: relation "orders" does not exist');
+  response.writeHead(500).end('Internal Server Error');
+}).listen(process.env.PORT, '127.0.0.1', () => console.log('listening'));
+`,
+      },
+    });
+    assert.is((await world.deploy()).status, 1);
+    const failure = world.events().at(-1);
+    assert.match(String(failure?.error), /\nbody: Internal Server Error$/);
+    assert.match(String(failure?.cause), /^Error: relation "orders" does not exist/m);
+    assert.match(readFileSync(String(failure?.log), 'utf8'), /relation "orders" does not exist/);
+  } finally {
+    await world.close();
+  }
+});
+
 test('an unhealthy app is explained by where it listens, or redirects to; it has all of `within`', async () => {
   const world = await makeWorld();
   const { port } = world;

@@ -11,7 +11,6 @@ import {
   shellStep,
   tryStep,
   withOutput,
-  withSeen,
 } from '../run/step.ts';
 import type { Started, Target } from './drivers/driver.ts';
 import { localPort } from './ports.ts';
@@ -63,15 +62,18 @@ export async function waitHealthy(health: Health, target: Target, started: Start
       const where = elsewhere(health, target, started, problem.isRefused);
       const headline = `health: ${problem.words}, not healthy within ${health.within / 1000} s${where}`;
       const { output, answer } = problem;
+      const printed = started.output?.() ?? '';
+      const isSilent = output.trim() === '';
+      // An answer may say only that something is wrong: what the app complained of comes first.
+      if (!isSilent && printed.trim() !== '') log.line(printed.trimEnd());
       // The output of a command is in the log already.
       const failure =
         health.kind === 'cmd'
           ? new StepFailure('health', headline, { output })
           : loggedFailure(log, 'health', headline, output);
-      // Without an answer that says why, the app's own output often does.
-      const printed = output.trim() === '' ? (started.output?.() ?? '') : '';
-      const all = withOutput(failure, log, printed);
-      throw withSeen(all, answer && `health: ${answer}`);
+      const all = isSilent ? withOutput(failure, log, printed) : failure;
+      const seen = answer && `health: ${answer}`;
+      throw new StepFailure('health', headline, { ...all, seen, printed: isSilent ? '' : printed });
     }
     const rest = Math.min(health.interval, until - last - performance.now());
     await sleep(rest, undefined, { signal }).catch(() => {});

@@ -44,10 +44,18 @@ export function causeOf(op: Operation, error: StepFailure): string {
     const isCalm = rule === null && stage === 'health' && text !== '';
     const seen = error.seen ?? (isCalm && !ended ? op.redact(error.message) : '');
     // It comes first, since `history` and messages show the first line.
-    return [seen, text].filter(Boolean).join('\n');
+    return [seen, complaintIn(op, error.printed), text].filter(Boolean).join('\n');
   } catch {
     return '';
   }
+}
+
+/** The lines of an app's output that say what is wrong; '' if it does not complain. */
+function complaintIn({ redact }: Operation, printed = ''): string {
+  const extractor = createExtractor({ redact });
+  extractor.push(printed);
+  const { text, rule } = extractor.end();
+  return rule === null ? '' : text;
 }
 
 function exitOf({ code, signal, timedOut }: ProcessExit): object {

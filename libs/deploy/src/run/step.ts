@@ -49,6 +49,8 @@ export class StepFailure extends Error {
   readonly ended: EndedStep | undefined;
   /** What was seen on the server, and explains the output. */
   readonly seen: string | undefined;
+  /** What the app printed itself, if that is not in `output`; redacted. */
+  readonly printed: string | undefined;
 
   constructor(stage: Stage, headline: string, details: FailureDetails = {}) {
     super(headline);
@@ -57,11 +59,14 @@ export class StepFailure extends Error {
     this.output = details.output ?? '';
     this.ended = details.ended;
     this.seen = details.seen;
+    this.printed = details.printed;
   }
 }
 
 type FailureDetails = {
-  readonly [Name in 'blame' | 'output' | 'ended' | 'seen']?: StepFailure[Name] | undefined;
+  readonly [Name in 'blame' | 'output' | 'ended' | 'seen' | 'printed']?:
+    | StepFailure[Name]
+    | undefined;
 };
 
 /** The same failure with more at the end of its message, and with another one to blame. */
