@@ -114,6 +114,27 @@ test('a failing test: what was expected, its name and its place', () => {
   assert.is(kind, 'test');
 });
 
+test('of a unit whose program was killed, systemd says by what, not that it starts again', () => {
+  const log = (...lines: string[]) =>
+    ['Started shop.service - shop.', 'shop v2 starts', ...lines].join('\n');
+  const end = [
+    'shop.service: Main process exited, code=killed, status=9/KILL',
+    "shop.service: Failed with result 'signal'.",
+    'shop.service: Scheduled restart job, restart counter is at 1.',
+    'Stopped shop.service - shop.',
+    'Started shop.service - shop.',
+    'shop v2 starts',
+  ];
+  const killed = extractError(log(...end));
+  assert.equal([killed.rule, killed.class], ['exit-killed', 'killed']);
+  assert.match(killed.text, /^shop\.service: Main process exited, code=killed, status=9\/KILL/);
+  const starved = extractError(
+    log('shop.service: A process of this unit has been killed by the OOM killer.', ...end),
+  );
+  assert.equal([starved.rule, starved.class], ['out-of-memory', 'memory']);
+  assert.match(starved.text, /^shop\.service: A process of this unit .* by the OOM killer\./);
+});
+
 test('retries are one line with their count', () => {
   const line = 'curl: (7) Failed to connect to 127.0.0.1 port 8099: Connection refused';
   const { text } = extractError(`${`${line}\n`.repeat(25)}giving up\n`);

@@ -5,7 +5,7 @@ import { rule } from './rule.ts';
 export const RUNTIME = [
   rule(
     { name: 'out-of-memory', class: 'memory', score: 94, pick: 'last' },
-    /heap out of memory|\b[Oo]ut of memory\b|\boom[- ]kill|Cannot allocate memory|\bMemoryError\b|(?<!\bOn|DumpOn|ExitOn|CrashOn)OutOfMemoryError|std::bad_alloc|\bENOMEM\b|Killed process \d+|memory allocation of \d+ bytes failed/,
+    /heap out of memory|\b[Oo]ut of memory\b|\b(?:oom|OOM)[- ]kill|Cannot allocate memory|\bMemoryError\b|(?<!\bOn|DumpOn|ExitOn|CrashOn)OutOfMemoryError|std::bad_alloc|\bENOMEM\b|Killed process \d+|memory allocation of \d+ bytes failed/,
   ),
   rule(
     { name: 'killed', class: 'killed', score: 92, pick: 'last' },

@@ -28,7 +28,7 @@ export const WRAPPERS = [
   // Which step failed, or where to read on, not why.
   rule(
     { name: 'step-failed', class: 'exit', score: 30, use: 'wrapper', on: 'body', pick: 'last' },
-    /^\W{0,6}(?:step|task|stage|job|phase|hook|unit|service|container|pipeline|build|release|deploy(?:ment)?)\b[^:]{0,80}\b(?:failed|FAILED)\b(?: (?:after|in|with|at) .{1,60}|\s?\(.{1,60})?[.!]?$|^Failed to start .{1,120}(?:\.| - .{1,80})$|^\S{1,80}\.(?:service|socket|timer): (?:Failed with result|Main process exited|Control process exited|Start request repeated)/i,
+    /^\W{0,6}(?:step|task|stage|job|phase|hook|unit|service|container|pipeline|build|release|deploy(?:ment)?)\b[^:]{0,80}\b(?:failed|FAILED)\b(?: (?:after|in|with|at) .{1,60}|\s?\(.{1,60})?[.!]?$|^Failed to start .{1,120}(?:\.| - .{1,80})$|^\S{1,80}\.(?:service|socket|timer): (?:Failed with result|Main process exited(?!, code=killed, status=9)|Control process exited|Start request repeated)/i,
     /^(?:To see the full stack trace|\(Use `node --trace|Re-run Maven|For more information|See (?:also|the) |\[Help \d+\]|\(?See full trace|A full log can be found|Run with --(?:debug|verbose|stacktrace)|The build could not read|.{0,80}(?:did not exit normally|check the logs? (?:at|in|for)\b))/i,
   ),
   rule(
@@ -43,7 +43,7 @@ export const WRAPPERS = [
   ),
   rule(
     { name: 'exit-killed', class: 'killed', score: 74, on: 'body', pick: 'last' },
-    /^(?=.*?(?:137|-9|signal|kill))(?!.{0,1000}out of memory).{0,1000}(?:\b(?:exit(?:ed)?(?: with)? (?:code|status)|code|status|returned)[:= ]{1,3}(?:137|-9)\b|signal: ?(?:killed|9)\b|signal (?:9|SIGKILL)|\bSIGKILL\b|OOMKilled|exited with code 137)/i,
+    /^(?=.*?(?:137|-9|signal|kill))(?!.{0,1000}out of memory).{0,1000}(?:\b(?:exit(?:ed)?(?: with)? (?:code|status)|code|status|returned)[:= ]{1,3}(?:137|-9)\b|signal: ?(?:killed|9)\b|signal (?:9|SIGKILL)|\bSIGKILL\b|code=killed, status=9\b|OOMKilled|exited with code 137)/i,
   ),
   rule(
     { name: 'exit-status', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
