@@ -59,7 +59,7 @@ function github(call: ApiCall): ApiAnswer {
   if (path === '/user')
     return [403, { message: 'Resource not accessible by integration', status: '403' }];
   if (!mayRead(call)) return [404, { message: 'Not Found', status: '404' }];
-  const message = badDescription(body.description);
+  const message = method === 'POST' ? badDescription(body.description) : undefined;
   if (message !== undefined) {
     const errors = [{ resource: 'Status', code: 'custom', field: 'description', message }];
     return [422, { message: 'Validation Failed', errors, status: '422' }];
@@ -137,7 +137,7 @@ function bitbucket(call: ApiCall): ApiAnswer {
     return refused(403, 'Your credentials lack one or more required privilege scopes.');
   if (path === '/user') return [200, { type: 'user', nickname: token.login }, headers];
   if (!mayRead(call)) return refused(404, 'Repository not found');
-  if (String(body.key).length > 40)
+  if (method === 'POST' && String(body.key).length > 40)
     return refused(400, 'key: Ensure this value has at most 40 characters.');
   if (method === 'POST') return posted(call);
   if (!path.endsWith('/statuses')) return [200, { type: 'repository' }, headers];

@@ -38,9 +38,9 @@ export type TemplatePiece =
 const UNKNOWN = '–';
 
 /** A slot, or the address between angle brackets of Slack and Discord. */
-type Place = Slot | 'angle';
+type MarkPlace = Slot | 'angle';
 /** Marks that begin or end a slot. */
-const TURNS: readonly (readonly [from: Place, mark: string, to: Place])[] = [
+const TURNS: readonly (readonly [from: MarkPlace, mark: string, to: MarkPlace])[] = [
   ['text', '```', 'pre'],
   ['text', '`', 'code'],
   ['text', '](', 'link'],
@@ -61,7 +61,7 @@ const ANGLES: typeof TURNS = [
 export function parseTemplate(source: string, codeEscapes: boolean): TemplatePiece[] {
   const pieces: TemplatePiece[] = [];
   let literal = '';
-  let slot: Place = 'text';
+  let slot: MarkPlace = 'text';
   // In Telegram an angle bracket is text.
   const turns = codeEscapes ? TURNS : [...TURNS, ...ANGLES];
   const push = () => {
