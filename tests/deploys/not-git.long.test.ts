@@ -62,6 +62,20 @@ test('a login page that the host redirects to is reported as such', async ({ wor
   assert.ok(stderr.includes(`${SENTENCE} (code_host_error)\n`), stderr);
 });
 
+test('why a host forbids a token what it asks for is said in the words of the host', async ({
+  world,
+}) => {
+  await world.push('v1');
+  const headers = { 'content-type': 'text/plain' };
+  const body = "The 'acme' organization has enforced SAML SSO \x1b[2J.\nVisit https://x/1";
+  world.git.fail({ status: 403, body, headers }, Number.POSITIVE_INFINITY, 'info/refs');
+  const { status, stderr } = await world.deploy();
+  assert.is(status, 1);
+  const words = `for ${REPO} (The 'acme' organization has enforced SAML SSO \\x1b[2J.); run: runner edit shop`;
+  assert.ok(stderr.includes(words), stderr);
+  assert.not.match(stderr, /\x1b\[2J/);
+});
+
 test('a repository with SHA-256 ids is named as such, whatever is asked of it', async ({
   world,
 }) => {

@@ -98,7 +98,14 @@ export function gitFailure(source: GitSource, result: GitResult): Failure {
   const explained =
     ['token_invalid', 'branch_not_found', 'repo_not_found', 'git_failed'].includes(code) ||
     sentence === NOT_GIT;
-  return new Failure(code, explained ? sentence : `${sentence} (${message})`);
+  const said = explained ? forbiddenBecause(clean) : message;
+  return new Failure(code, said === '' ? sentence : `${sentence} (${said})`);
+}
+
+/** With 403 only the host knows what the token lacks: a right, single sign-on, an account that is not suspended. */
+function forbiddenBecause(stderr: string): string {
+  if (!/returned error: 403\b/.test(stderr)) return '';
+  return /^remote: (.*\S)/m.exec(stderr)?.[1]?.slice(0, MESSAGE_MAX) ?? '';
 }
 
 /** The Failure for an answer that git took for an empty list, but that no git server sent. */
