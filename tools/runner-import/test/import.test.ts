@@ -342,6 +342,12 @@ for (const [what, format, text, wanted] of [
     /f:1?2: .*\n(?:.*\n)*runner import: f: nothing/,
   ],
   [
+    'a unit that is called a file of pm2',
+    'pm2',
+    '[Service]\nExecStart=/bin/a\n',
+    /^runner import: f:2: is not JSON/,
+  ],
+  [
     'a compose file without services',
     'compose',
     'version: "3"\nvolumes: { a: {} }\n',

@@ -19,7 +19,12 @@ function parsed(text: string, file: string, isJson: boolean): Program | Expressi
   const common = { ecmaVersion: 'latest', locations: true, allowHashBang: true } as const;
   const parseAs = (sourceType: 'module' | 'script') => parse(text, { ...common, sourceType });
   try {
-    if (isJson) return parseExpressionAt(text, text.search(/[[{]/), common);
+    if (isJson) {
+      const value = parseExpressionAt(text, text.search(/[[{]/), common);
+      // `[Service]` of a unit begins like a list.
+      parse(text.slice(0, value.end).replace(/./g, ' ') + text.slice(value.end), common);
+      return value;
+    }
     return /^\s*(?:export|import)\b/m.test(text) ? parseAs('module') : parseAs('script');
   } catch (error) {
     const { loc } = error as { loc?: { line?: number } };
