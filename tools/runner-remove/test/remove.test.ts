@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { run } from '@runner/testing/run';
+import { dirname, join } from 'node:path';
+import { asNobody, run, shell } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -45,6 +46,20 @@ test('what runner setup made for it is named, by doctor as well, until it is und
     .map(({ level, message, fix }: Record<string, string>) => [level, message, fix?.slice(0, 29)]);
   const message = 'runner setup made things for shop, which is not registered';
   assert.equal(units, [['warning', message, undo]]);
+});
+
+test('what --purge could not remove is kept, not gone', async () => {
+  if (process.getuid?.() !== 0) return;
+  const root = await newRoot();
+  const shared = join(root, 'apps/shop/instances/default/shared');
+  mkdirSync(join(shared, 'db'), { recursive: true });
+  writeFileSync(join(shared, 'db/file'), '');
+  spawnSync('chown', ['-R', '65534:65534', dirname(root)]);
+  spawnSync('chown', ['12345:12345', join(shared, 'db')]);
+  const ended = await shell(`${asNobody('runner-remove')} shop --yes --purge`, { root, cwd: '/' });
+  const own = join(root, 'apps/shop');
+  assert.is(ended.stdout, `Removed shop\nKept ${own}\n`);
+  assert.is(ended.stderr, `runner remove: ${own} cannot be removed: permission denied\n`);
 });
 
 test('an unknown app is reported before the question', async () => {

@@ -26,7 +26,7 @@ import { recordUnfinished, recordUnwatched } from './unfinished.ts';
 /** What `runner remove` prints. */
 export interface RemovedApp {
   app: string;
-  /** Folders that were kept: the shared files of its instances. */
+  /** Folders that are still there: the shared files of its instances, and what could not be removed. */
   kept: string[];
 }
 
@@ -105,11 +105,12 @@ function removeFiles({ io, paths, app, purge, note }: RemoveRequest): string[] {
     removeEnvFile({ app, instance: { name }, env, paths: files.instance(name) });
   const { leftover, kept } = leftoversOf(files);
   const logs = [paths.deployLogs(app), dirname(paths.jobLogs(app, '_'))];
-  for (const path of purge ? [files.dir, ...logs] : leftover) {
+  const left = (purge ? [files.dir, ...logs] : leftover).filter((path) => {
     const problem = removeTree(path);
     if (problem) note(problem);
-  }
-  return purge ? [] : kept;
+    return problem !== undefined;
+  });
+  return purge ? left : [...left, ...kept];
 }
 
 const instancesIn = ({ instances, instance }: AppPaths) => folderNamesIn(instances).map(instance);
