@@ -139,4 +139,21 @@ test('a master key that is a credential of systemd is not missing', async () => 
   ]);
 });
 
+test('a sandbox without a folder in memory, in which no command starts, is a problem', async () => {
+  const root = await registered();
+  const doctor = 'RUNNER_SANDBOX=auto exec runner-doctor --offline --json --root "$1"';
+  const findingOf = async (before: string) => {
+    const { stdout } = await shell(`exec unshare -m sh -c '${before} ${doctor}' sh '${root}'`);
+    const { findings } = JSON.parse(stdout);
+    return findings.find(({ check }: { check: string }) => check === 'sandbox');
+  };
+  if (!canMount || (await findingOf('')).level !== 'ok') {
+    process.stdout.write('(left out: needs root and bubblewrap)\n');
+    return;
+  }
+  const closed = 'for at in /dev/shm /run; do mount -t tmpfs -o ro none $at; done;';
+  const { level, message } = await findingOf(closed);
+  assert.equal([level, message.slice(0, 29)], ['problem', 'a folder in memory is needed:']);
+});
+
 test.run();

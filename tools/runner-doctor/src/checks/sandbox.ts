@@ -1,14 +1,16 @@
 /** Whether commands from repositories run in the sandbox, and what could run outside of it. */
+import { closeSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { appNames, listApps } from '@runner/common/apps/store';
 import { isThere } from '@runner/common/files/read';
-import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
+import { failureIn, orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { activeFile } from '@runner/deploy/instances/target';
 import { allowedPaths } from '@runner/deploy/sandbox/mounts';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { settingOf } from '@runner/deploy/sandbox/sandbox';
+import { openInMemory } from '@runner/deploy/sandbox/settings';
 import { type CheckResult, type Findings, ok, problem, warning } from '../foundation/finding.ts';
 
 export function sandbox(context: Server): Findings {
@@ -22,10 +24,16 @@ export function sandbox(context: Server): Findings {
   return [modeFinding(context, mode), lingering(paths)];
 }
 
+const MOUNT = 'mkdir -p /dev/shm && mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs /dev/shm';
+
 function modeFinding({ io: { env } }: Server, mode: string): CheckResult {
   if (mode === 'off') return ok('the sandbox is switched off in the configuration');
   const found = bubblewrap(env);
-  if ('program' in found) return ok(`commands from repositories run in the sandbox (${mode})`);
+  if ('program' in found) {
+    const memory = failureIn(() => closeSync(openInMemory(Buffer.alloc(0), env)));
+    if (memory) return problem(memory.message, MOUNT);
+    return ok(`commands from repositories run in the sandbox (${mode})`);
+  }
   const { fix } = found;
   return mode === 'required'
     ? problem(`config.yml requires a sandbox: ${found.problem}`, fix)
