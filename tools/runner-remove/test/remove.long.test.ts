@@ -52,10 +52,9 @@ test('a state file that cannot be read is no app that can be removed', async () 
 test('while a deploy holds the lock the removal is refused with 75, naming who holds it', async () => {
   const root = await newRoot();
   const lock = join(root, 'locks/shop.lock');
-  writeFileSync(lock, '{"pid":4242,"command":"deploy","since":"2026-01-02T03:04:05.678Z"}\n');
-  const holder = spawn('flock', ['-x', lock, '-c', 'echo held; exec cat'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const about = '{"pid":%s,"command":"deploy","since":"2026-01-02T03:04:05.678Z"}';
+  const hold = `exec 9>>"$0"; flock 9; printf '${about}' "$$" > "$0"; echo held; exec cat`;
+  const holder = spawn('sh', ['-c', hold, lock], { stdio: ['pipe', 'pipe', 'inherit'] });
   await once(holder.stdout, 'data');
   try {
     const before = contentOf(root);
@@ -64,7 +63,7 @@ test('while a deploy holds the lock the removal is refused with 75, naming who h
     assert.equal([status, error, stderr], [75, 'locked', `runner remove: ${message} (locked)\n`]);
     assert.match(
       message,
-      /^'shop' is busy: deploy, at fetch after .*, begun by process 4242; see: runner status shop$/,
+      /^'shop' is busy: deploy, at fetch after .*, begun by process \d+; see: runner status shop$/,
     );
     assert.equal(contentOf(root), before);
   } finally {
