@@ -50,6 +50,18 @@ test('of many jobs that are due at once eight begin at a time, and each has its 
   assert.equal(newsOf(world), []);
 });
 
+test('a time that was due just before a deploy with another schedule has its run', async ({
+  world,
+}) => {
+  await world.ship('v1', 'jobs: { a: { run: "true", every: 24h } }\n');
+  world.since('a', MINUTE);
+  const { next } = world.entry('a');
+  await world.ship('v2', 'jobs: { a: { run: "true", every: 23h } }\n');
+  await world.over('a', 1);
+  const [run1] = world.entry('a').runs;
+  assert.equal([run1?.outcome, run1?.due, run1?.version], ['ok', next, 'v2']);
+});
+
 test('a job gets the secrets of the app, and nothing that it prints shows them', async ({
   world,
 }) => {

@@ -22,6 +22,8 @@ import { fileOfRelease } from '../instances/kept-file.ts';
 
 /** Seconds to wait for another process that changes the book: each takes milliseconds. */
 const WAIT = 10;
+/** Found later than this, in ms, a time is missed. */
+export const LATE = 300_000;
 /** Runs of a job that are remembered. */
 export const RUNS_MAX = 20;
 
@@ -121,7 +123,12 @@ function entryFor({ io }: Server, { current, ...job }: ActiveJob, { of, jobs }: 
     of !== '' && JSON.stringify(before?.rules.schedule) === JSON.stringify(job.rules.schedule);
   const { gone, ...known } = before ?? fresh;
   const entry = { ...known, ...job, ...((!isSame || gone) && { settled: fresh.settled }) };
-  if (job.rules.schedule.kind !== 'deploy') return dated(entry);
+  if (job.rules.schedule.kind !== 'deploy') {
+    // A time of the schedule before that no look has found yet has its run.
+    const age = Date.parse(fresh.settled) - Date.parse(entry.next ?? '');
+    const isLeft = of !== '' && !isSame && !gone && age >= 0 && age <= LATE;
+    return dated(isLeft ? { ...entry, waiting: entry.waiting ?? entry.next } : entry);
+  }
   // Due once for each deploy, not for the way back to an older one.
   if (isSame && before && !isNewer(current, job.instance, before)) return entry;
   const { deploy_id, sequence = 0, deployed_at: at } = current;

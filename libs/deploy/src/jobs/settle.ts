@@ -1,11 +1,9 @@
 /** What becomes of a job at a look: pure. */
 import type { JobEntry } from '@runner/common/apps/job-book';
 import { dueTimes } from '@runner/common/deploy-file/schedule';
-import { dated, RUNS_MAX } from './book.ts';
+import { dated, LATE, RUNS_MAX } from './book.ts';
 import type { Claim } from './claims.ts';
 
-/** Found later than this, in ms, a time is missed. */
-const LATE = 300_000;
 /** Due times of one outage that are counted: a week of minutes. */
 export const COUNT_MAX = 10_000;
 /** A clock that was set back further, in ms, was wrong before: nothing waits until it is there again. */
