@@ -56,6 +56,8 @@ const DEPLOY_VALID: readonly unknown[] = [
   { start: { type: 'command', run: 'x' }, logs: 'y' },
   { jobs: { a: { run: 'x', at: '03:00', zone: 'UTC', every: null } } },
   { migrate: { run: 'x', rehearse: false, backup: false } },
+  { migrate: { run: 'x', backup: null } },
+  { start, health, traffic: 'socket', instances: { a: {}, b: { traffic: false } } },
 ];
 
 const DEPLOY_INVALID: readonly unknown[] = [
@@ -133,6 +135,8 @@ const DEPLOY_INVALID: readonly unknown[] = [
   { start, health, traffic: { type: 'socket', run: 'x' } },
   { start, health, traffic: { type: 'socket', ports: [1, 2] } },
   { start, logs: 'x' },
+  { start, instances: { a: {}, b: { traffic: false } } },
+  { start, instances: { a: { ports: [1, 2] } } },
   { jobs: { a: { run: 'x' } } },
   { jobs: { a: { run: 'x', at: '03:00', every: '1m' } } },
   { jobs: { a: { run: 'x', every: '1m', zone: 'UTC' } } },

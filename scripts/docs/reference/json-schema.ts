@@ -42,7 +42,11 @@ export function jsonSchema(schema: Schema, nullable = false): Json {
       return { ...about, ...type('boolean') };
     case 'string':
       if (schema.mayBeBoolean)
-        return { ...about, type: ['string', 'boolean'], ...textRules(schema, nullable) };
+        return {
+          ...about,
+          type: ['string', 'boolean', ...(nullable ? ['null'] : [])],
+          ...textRules(schema, nullable),
+        };
       // An editor reads the word false as a boolean.
       if (schema.enum?.includes('false')) return { ...about, enum: [...schema.enum, false, null] };
       return { ...about, ...type('string'), ...textRules(schema, nullable) };
@@ -166,6 +170,10 @@ export function deployJsonSchema(schema: ObjectSchema): Json {
       ...['stop', 'logs'].map((key) => when(has(key), startedAs({ const: 'command' }))),
       ...['watch', 'traffic'].map((key) => when(has(key), startedAs({ not: { const: 'none' } }))),
       when(has('traffic'), TRAFFIC_NEEDS),
+      when(
+        { not: has('traffic') },
+        { properties: { instances: { additionalProperties: without('traffic', 'ports') } } },
+      ),
       when({ ...has('canary'), properties: { canary: SOME } }, CANARY_NEEDS),
       when(
         { ...has('shared'), properties: { shared: SOME } },
