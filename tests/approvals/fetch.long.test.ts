@@ -9,7 +9,7 @@ import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inWorld, type World } from '../deploys/world.ts';
+import { deployFile, inWorld, type World } from '../deploys/world.ts';
 import { shiftedClock } from '../model/clock.ts';
 
 const test = suite('fetch and approvals');
@@ -108,6 +108,21 @@ test('a plan of fetch that something has overtaken is replaced; one that expired
       [JSON.parse(made.stdout).id],
     );
     assert.is(await world.page(), 'v1');
+  }));
+
+test('a plan that could not be applied expires in silence: no one was asked to approve it', () =>
+  inWorld(async (world) => {
+    const { root } = world;
+    await world.launch('v1');
+    await world.push('v2', { deploy: deployFile(world.port, 'build: no-such-program-here\n') });
+    const planned = await run('runner-plan', ['deploy', 'shop', '--for', '1ms', '--json'], {
+      root,
+    });
+    assert.is(planned.status, 1);
+    await run('runner-fetch', ['--deploy'], { root });
+    const { plans } = JSON.parse((await run('runner-plan', ['list', '--json'], { root })).stdout);
+    assert.match(JSON.stringify(plans), 'expired at');
+    assert.not.ok(world.kinds().includes('PlanExpired'));
   }));
 
 test('an approved plan of fetch that ends before the next deploy window says so, and is asked for again in it', () =>

@@ -136,7 +136,8 @@ export async function keepPlans(announcing: Announcing, apps: readonly string[])
     const change = { event_type: 'PlanExpired', version, plan: id, reason } as const;
     changePlan(announcing, id, (each) => {
       if (each.applied) return each;
-      if (!isApproved(each)) announcer.announceAhead({ app, change });
+      // For one with a problem no approval was asked.
+      if (!isApproved(each) && !problemWords(each)) announcer.announceAhead({ app, change });
       return { ...each, ended: { at: now, how: 'expired', why } };
     });
   };
