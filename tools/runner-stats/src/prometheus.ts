@@ -35,6 +35,7 @@ const METRICS: readonly Metric<AppFigures>[] = [
   {
     name: 'runner_lead_time_seconds',
     help: 'Time from the commit to the success.',
+    type: 'summary',
     samples: ({ figures: { lead_time_s: lead } }) => [
       ['quantile="0.5"', lead.p50],
       ['quantile="0.9"', lead.p90],
@@ -43,6 +44,7 @@ const METRICS: readonly Metric<AppFigures>[] = [
   {
     name: 'runner_time_to_restore_seconds',
     help: 'Time from a failed change to the next success or rollback.',
+    type: 'summary',
     samples: ({ figures: { time_to_restore_s: restore } }) => [
       ['quantile="0.5"', restore.p50],
       ['quantile="0.9"', restore.p90],
@@ -51,6 +53,7 @@ const METRICS: readonly Metric<AppFigures>[] = [
   {
     name: 'runner_deploy_duration_seconds',
     help: 'Duration of the deploys.',
+    type: 'summary',
     samples: ({ figures: { duration_ms: took } }) => [
       ['quantile="0.5"', inSeconds(took.p50)],
       ['quantile="0.95"', inSeconds(took.p95)],

@@ -110,6 +110,10 @@ test('--prometheus prints the figures of each app', async () => {
   for (const line of samples)
     assert.match(line, /^runner_[a-z_]+\{app="shop"(,[a-z]+="[a-z_0-9.]+")?\} [\d.]+$/);
   assert.ok(samples.includes('runner_deploys{app="shop",result="success"} 3'), stdout);
+  // promtool refuses quantiles of a gauge.
+  const summaries = [...stdout.matchAll(/^# TYPE (\w+) summary$/gm)].map(([, name]) => `${name}`);
+  const withQuantiles = samples.filter((line) => line.includes('quantile='));
+  assert.equal([...new Set(withQuantiles.map((line) => line.replace(/\{.*/, '')))], summaries);
   assert.ok(samples.includes('runner_change_failure_ratio{app="shop"} 0.5'), stdout);
   assert.ok(samples.includes('runner_time_to_restore_seconds{app="shop",quantile="0.9"} 3600'));
 });

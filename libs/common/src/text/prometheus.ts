@@ -4,6 +4,8 @@
 export interface Metric<S> {
   readonly name: string;
   readonly help: string;
+  /** A summary's samples are quantiles [default: gauge]. */
+  readonly type?: 'summary';
   samples(subject: S): readonly (readonly [labels: string, value: number | null])[];
 }
 
@@ -13,7 +15,7 @@ export function exposition<S extends { readonly app: string }>(
   subjects: readonly S[],
 ): string {
   return metrics
-    .map(({ name, help, samples }) => {
+    .map(({ name, help, type = 'gauge', samples }) => {
       const lines = subjects.flatMap((each) =>
         samples(each).flatMap(([labels, value]) => {
           if (value === null || Number.isNaN(value)) return [];
@@ -21,7 +23,7 @@ export function exposition<S extends { readonly app: string }>(
           return [`${name}{${all.join(',')}} ${value}\n`];
         }),
       );
-      return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`;
+      return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
     })
     .join('');
 }
