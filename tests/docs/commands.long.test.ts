@@ -4,12 +4,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exchangesOf, masked, matches } from './console.ts';
 import { NOT_RUN } from './not-run.ts';
-import { type Fence, fencesOf, pages } from './pages.ts';
+import { type Fence, fencesOf, isAt, pages } from './pages.ts';
 import { makeWorld, type World } from './world.ts';
 
 const EMPTY_WORLDS = ['README.md', 'docs/quick-start.md'];
 /** Pages whose blocks are about different things: each block has a world of its own. */
-const WORLD_PER_BLOCK = ['docs/commands.md'];
+const WORLD_PER_BLOCK = ['docs/commands.md', 'docs/switching.md'];
 /** Programs other than the runner's own that pages use; without one its pages are skipped. */
 const PROGRAMS = ['jq'];
 
@@ -18,7 +18,7 @@ const linesOf = ({ text }: Fence) => text.split('\n').map((line) => line.trim())
 
 /** A block without the lines that cannot be run; undefined when none of it can. */
 function runnable(fence: Fence): Fence | undefined {
-  const rules = NOT_RUN.filter(({ page }) => page === fence.page);
+  const rules = NOT_RUN.filter(({ page }) => isAt(fence, page));
   const whole = rules.some(({ block, line }) =>
     block === undefined ? line === undefined : fence.text.includes(block),
   );

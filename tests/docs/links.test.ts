@@ -3,15 +3,14 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CHECKOUT, markdownFiles, pages, proseOf, textOf } from './pages.ts';
+import { anchorOf, CHECKOUT, markdownFiles, pages, proseOf, textOf } from './pages.ts';
 
 /** Anchors of a page as code hosts make them of its headings. */
 function anchorsOf(page: string): Set<string> {
   const anchors = new Set<string>();
   const text = textOf(page).replace(/^(\s*)(`{3,})[^\n]*\n[\s\S]*?^\s*\2$/gm, '');
   for (const [, heading = ''] of text.matchAll(/^#{1,6} +(.+)$/gm)) {
-    const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
-    const base = plain.replace(/[^\p{L}\p{N}\s_-]/gu, '').replace(/\s/g, '-');
+    const base = anchorOf(heading);
     let anchor = base;
     for (let copy = 1; anchors.has(anchor); copy += 1) anchor = `${base}-${copy}`;
     anchors.add(anchor);

@@ -1,22 +1,22 @@
 /** What of the documentation's commands a test cannot run, each with its reason. */
 
-/** A page, block or line that is not run. */
+/** A page or section of it, block or line that is not run. */
 export interface NotRun {
   readonly page: string;
   /** Text that one block of the page holds: the block is left out. */
   readonly block?: string;
-  /** A line of one block: the line alone is left out. Without block and line it is the page. */
+  /** A line of one block: the line alone is left out. Without block and line it is the page, or section. */
   readonly line?: string;
   readonly reason: string;
 }
 
-/** Below each page what of it is left out: a block that holds the text, a line, or the whole page. */
+/** Below each page, or section, what of it is left out: a block that holds the text, a line, or the whole page. */
 const TABLE = `
 README.md
   block npm run demo  => the demo is played by tests/docs/pictures.long.test.ts; the tests cannot run the tests
   block npm run package => it installs a package as root: npm run test:system does, in a booted system
   block npm run build => the build makes what the tests run, and cannot change under them
-docs/agents.md
+docs/approvals.md#agents
   block apt install => it installs a package as root
   block ssh -i => tools/runner-mcp/test/ssh.long.test.ts does it with an sshd of its own
 docs/contributing.md
@@ -89,7 +89,7 @@ docs/jobs.md
   page => the shop of the documentation has no jobs: tests/jobs runs some
 docs/previews.md
   page => it installs a package and needs open pull requests: tests/previews has some
-docs/bell.md
+docs/following.md#the-bell
   page => it installs a package as root, and listens: the tests of runner-bell call it
 docs/dashboard.md
   block sudo apt-get install => it installs a package as root, and listens: the tests of runner-dashboard call it
@@ -103,7 +103,7 @@ docs/examples.md
   block runner audit tail -f => it follows the log and never ends; tail -f has tests of its own
 docs/deploy-file.md
   block sudo -u runner install -d => it needs sudo and an npm login; the tests of HOME make the same files
-docs/moving.md
+docs/operating.md#move-to-another-server
   page => it needs two servers: npm run test:system -- production runs it in booted systems
 docs/production.md
   page => it installs packages as root: npm run test:system -- production runs it in a booted system
@@ -112,13 +112,13 @@ docs/install.md
 docs/notifications.md
   block runner notify setup      # asks => setup asks on a terminal; the tests of notify type the answers
   block --channel webhook => it needs a receiver: tools/runner-notify/test/setup-sections.test.ts has one
-docs/from-pm2.md
+docs/switching.md#pm2
   block sudo runner deploy shop --check => it needs sudo, a server and the app there; the import above it is run
-docs/from-kamal.md
+docs/switching.md#kamal
   block sudo runner deploy shop --check => it needs sudo, a server and the app there; the import above it is run
-docs/from-capistrano.md
+docs/switching.md#capistrano
   block sudo runner deploy shop --check => it needs sudo, a server and the app there; the import above it is run
-docs/from-heroku.md
+docs/switching.md#heroku-dokku-or-a-procfile
   block sudo runner deploy shop --check => it needs sudo, a server and the app there; the import above it is run
 docs/operating.md
   block age-keygen -o runner-key.txt => it needs age: tools/runner-restore/test/restore.long.test.ts makes keys and backups
@@ -127,10 +127,10 @@ docs/sandbox.md
   block sudo apt-get install bubblewrap => it installs a package; tests/sandbox tries to escape
 docs/errors.md
   line runner doctor --offline         # permissions, keys, disk, programs, dead deploys => its app does not run, so the status is 1: the session of runner doctor in docs/commands.md shows it
-docs/verify.md
+docs/signed-commits.md#is-it-what-was-deployed
   line runner verify shop.json --key server.pub --tree ./copy      # a copy of the release, as of cp -a => it needs a copy of a release: tests/signed/verify.test.ts makes one
   block dist/server.js has changed => it shows a release and a unit that were changed: tests/signed/verify.test.ts changes them
-docs/why-it-failed.md
+docs/errors.md#why-did-it-fail
   block $ runner why shop => the shop of the documentation is stopped, which comes first: tools/runner-why/test has one that runs
 `;
 

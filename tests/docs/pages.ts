@@ -9,6 +9,8 @@ export const CHECKOUT = process.cwd();
 export interface Fence {
   /** Path of the page, relative to the checkout. */
   readonly page: string;
+  /** Anchors of the headings that it is under, the page's own first. */
+  readonly sections: readonly string[];
   /** Number of the line with the opening fence. */
   readonly line: number;
   /** `sh`, `console`, `yaml`, …; empty when none is given. */
@@ -55,13 +57,23 @@ function notesIn(line: string): Map<string, string> {
   );
 }
 
-/** The fenced blocks of a page, in order. */
-export function fencesOf(page: string): Fence[] {
+/** Whether a block is in a place: a page, or `page#anchor`. */
+export function isAt({ page, sections }: Fence, place: string): boolean {
+  const [path, anchor] = place.split('#');
+  return page === path && (anchor === undefined || sections.includes(anchor));
+}
+
+/** The fenced blocks of a page, or of `page#anchor`, in order. */
+export function fencesOf(place: string): Fence[] {
+  const [page = ''] = place.split('#');
   const fences: Fence[] = [];
+  const sections: string[] = [];
   const lines = textOf(page).split('\n');
   for (let index = 0; index < lines.length; index += 1) {
     const [, indent = '', ticks, language = ''] =
       /^(\s*)(`{3,})\s*([\w-]*)/.exec(lines[index] as string) ?? [];
+    const [, level, heading = ''] = /^(#+) (.*)/.exec(lines[index] as string) ?? [];
+    if (level) sections.splice(level.length - 1, Number.POSITIVE_INFINITY, anchorOf(heading));
     if (ticks === undefined) continue;
     const close = lines.findIndex((line, at) => at > index && line.trim() === ticks);
     if (close === -1) throw new Error(`${page}:${index + 1}: the block does not end`);
@@ -70,10 +82,16 @@ export function fencesOf(page: string): Fence[] {
       .map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line))
       .join('\n');
     const notes = notesIn(lines[index - 1] ?? '');
-    fences.push({ page, line: index + 1, language, text, notes });
+    fences.push({ page, sections: [...sections], line: index + 1, language, text, notes });
     index = close;
   }
-  return fences;
+  return fences.filter((fence) => isAt(fence, place));
+}
+
+/** The anchor that code hosts make of a heading. */
+export function anchorOf(heading: string): string {
+  const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+  return plain.replace(/[^\p{L}\p{N}\s_-]/gu, '').replace(/\s/g, '-');
 }
 
 /** A page without its fenced blocks and spans of code: where links and headings stand. */

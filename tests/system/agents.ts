@@ -1,5 +1,5 @@
 /**
- * `npm run test:system -- agents`: docs/agents.md is followed on a booted server: an agent logs in with its
+ * `npm run test:system -- agents`: docs/approvals.md is followed on a booted server: an agent logs in with its
  * key, plans what a person approves with another, and applies it. Its sessions are cut at each step, and the
  * package leaves again.
  */
@@ -51,12 +51,12 @@ export async function agents(): Promise<number> {
     await deployByTimer(server);
     await type('systemctl stop runner-fetch.timer runner-fetch.service');
     step(
-      'the commands of docs/agents.md: the package, a grant, and a login that is only runner mcp',
+      'the commands of docs/approvals.md: the package, a grant, and a login that is only runner mcp',
     );
     const port = await startSshd(server);
     await container.ok('cat > /root/claude.pub', { stdin: publicKey(agentKey) });
     await container.ok('cat > /etc/runner/approvers', { stdin: `ada ${publicKey(personKey)}` });
-    const [setUp, login] = fencesOf('docs/agents.md');
+    const [setUp, login] = fencesOf('docs/approvals.md#agents');
     const used = new Set<string>();
     const instead: [string, string][] = [
       [

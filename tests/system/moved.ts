@@ -1,11 +1,11 @@
-/** The commands of docs/moving.md: the first block on the old server, the others on a new one. */
+/** The commands of docs/operating.md: the first block on the old server, the others on a new one. */
 import { IDENTITY } from '@runner/testing/age-key';
 import * as assert from 'uvu/assert';
 import { type Fence, fencesOf } from '../docs/pages.ts';
 import { booted, CURL, DOMAIN, installing, putCertificates, typed } from './guest.ts';
 import type { Server } from './server.ts';
 
-const MOVING = 'docs/moving.md';
+const MOVING = 'docs/operating.md#move-to-another-server';
 const BACKUP = '/var/lib/runner/backup.age';
 
 /** What the page says and a guest types: it has the files of this machine. */
@@ -17,7 +17,7 @@ const onNewServer = (version: string): [said: string, typed: string][] => [
   ['runner setup shop ', 'runner setup shop --yes '],
 ];
 
-/** The first block of docs/moving.md; resolves the backup, in base64. */
+/** The first block of the section; resolves the backup, in base64. */
 export async function leftBehind({ container, step, type }: Server): Promise<string> {
   const [first] = fencesOf(MOVING);
   step(`${MOVING}:${first?.line}`);

@@ -1,6 +1,6 @@
 /**
  * `npm run test:system -- production`: the commands of docs/production.md, from first to last line, on a
- * booted server: from an empty one to an answer over TLS; then those of docs/moving.md, on it and another.
+ * booted server: from an empty one to an answer over TLS; then those of docs/operating.md, on it and another.
  * `-- plain`: an app of systemd without traffic.
  */
 import { page } from '@runner/testing/app';
