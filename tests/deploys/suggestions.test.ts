@@ -75,19 +75,22 @@ test('an ordinary user is shown the command to type, without a token', async ({ 
     const { stderr } = await shell(command, { root, cwd: '/', env });
     return /; use: (.*) \(\w+\)$/m.exec(stderr)?.[1];
   };
-  assert.is(await as('runner-list', ''), `sudo runner list --root ${word(root)}`);
-  assert.is(await as('runner-deploy', 'shop'), `sudo runner deploy shop --root ${word(root)}`);
+  assert.is(await as('runner-list', ''), `sudo -u '#1' runner list --root ${word(root)}`);
+  assert.is(
+    await as('runner-deploy', 'shop'),
+    `sudo -u '#1' runner deploy shop --root ${word(root)}`,
+  );
   assert.is(
     await as('runner-status', `shop --root ${word(root)}`),
-    `sudo runner status shop --root ${word(root)}`,
+    `sudo -u '#1' runner status shop --root ${word(root)}`,
   );
   assert.is(
     await as('runner-edit', 'shop --token ghp_secretsecret'),
-    `sudo runner edit --root ${word(root)}`,
+    `sudo -u '#1' runner edit --root ${word(root)}`,
   );
   assert.is(
     await as('runner-add', '--repo acme/x --branch main --public'),
-    `sudo runner add --repo acme/x --branch main --public --root ${word(root)}`,
+    `sudo -u '#1' runner add --repo acme/x --branch main --public --root ${word(root)}`,
   );
 });
 

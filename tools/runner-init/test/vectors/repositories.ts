@@ -254,7 +254,7 @@ add('Static files', 'zola', { 'config.toml': 'base_url = "https://example.com"\n
 add('Static files', 'mdbook', { 'book.toml': '[book]\n', 'src/SUMMARY.md': '' }, { build: ['mdbook build'], start: 'none' });
 add('Static files', 'mkdocs', { ...pip('mkdocs-material'), 'mkdocs.yml': 'site_name: x\n', 'docs/index.md': '' }, { build: [...VENV, `${PY} -m mkdocs build`], start: 'none' });
 add('Compose', 'compose', { 'compose.yaml': 'services:\n  web:\n    image: nginx\n' }, { build: [], start: 'compose' });
-add('Compose', 'docker-compose', { 'docker-compose.yml': 'services:\n  web:\n    build: .\n', Dockerfile: 'FROM nginx\n' }, { build: [], start: 'compose' });
+add('Compose', 'docker-compose', { 'docker-compose.yml': 'services:\n  web:\n    build: .\n', Dockerfile: 'FROM nginx\n' }, { build: ['docker compose build'], start: 'compose' });
 add('Compose', 'node-with-compose', { ...json({ start: 'node server.js' }), ...NPM, 'server.js': server('/health'), 'docker-compose.yml': 'services:\n  db:\n    image: postgres\n', Dockerfile: 'FROM node\n' }, { build: [CI], start: 'NODE_ENV=production node server.js', health: '/health', proven: true });
 add('Compose', 'dockerfile-alone', { Dockerfile: 'FROM nginx\n' }, { missing: 'only a Dockerfile' });
 add('Compose', 'procfile-alone', { Procfile: 'web: ./serve --port $PORT\n' }, { build: [], start: './serve --port $PORT', health: '/' });
