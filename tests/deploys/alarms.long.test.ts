@@ -70,6 +70,28 @@ test('what the server keeps failing is announced three times, then when it fails
   await Promise.all([world.close(), chat.close()]);
 });
 
+test('what the server keeps failing is silent with its rollbacks, until the version before cannot be restored', async () => {
+  const [world, chat] = [await makeWorld(), await startDiscord()];
+  const { root, git } = world;
+  const config = `code_host_git_url: ${git.url}\nmax_deploy_retries: 1\nnotify: { discord_webhook: "${chat.webhook}" }\n`;
+  writeFileSync(join(root, 'config.yml'), config, { mode: 0o600 });
+  await world.push('v1');
+  await world.deploy(['--no-notify']);
+  const script = 'test "$1" = restart || exit 0; echo Access denied >&2; exit 1';
+  const fetchAt = fetchingAt(world, recording(['systemctl'], script).env);
+  await world.push('v2', { deploy: 'start: { type: systemd, unit: shop.service }\nnotify: {}\n' });
+  const counts: number[] = [];
+  for (let time = 1; time <= 5; time += 1) {
+    const server = join(root, 'apps/shop/instances/default/current/server.js');
+    if (time === 4) writeFileSync(server, 'process.exit(3)');
+    await fetchAt(time * 11 * MINUTE);
+    counts.push(chat.messages.length);
+  }
+  // Once with its start and its rollback, and once with its start when nothing is active any more.
+  assert.equal(counts, [3, 3, 3, 5, 5]);
+  await Promise.all([world.close(), chat.close()]);
+});
+
 test('while a commit is blocked or paused, one reminder a day says why and what to type', async () => {
   const world = await makeWorld();
   const fetchAt = fetchingAt(world);

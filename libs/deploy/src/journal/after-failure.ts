@@ -100,12 +100,18 @@ export function isTriedOften({ paths, app, commit, trigger }: Deploy, more: numb
   return trigger === 'fetch' && unlessFailure(isOften, false);
 }
 
-/** Whether an event says only what was announced of the attempt before: the same failure of the server. */
-export function isRepeated({ app, commit }: Deploy, { muted, stage, error }: DeployEvent): boolean {
+/**
+ * Whether an event says only what was announced of the attempt before: the same failure of the server, and the way
+ * back after it. That an instance could not be restored is announced when it breaks.
+ */
+export function isRepeated({ app, commit }: Deploy, event: DeployEvent): boolean {
+  if (event.event_type === 'RollbackSuccess') return true;
+  const { muted, stage, error, rolled_back, instance } = event;
   const last = app.last_failure;
   const plain = (text: unknown) => failureLine(String(text)).replace(/\d+/g, '0');
   const isSame = last?.commit === commit && last.stage === stage;
-  return isSame && muted === true && plain(last.error) === plain(error);
+  const breaks = rolled_back === false && !app.instances[String(instance)]?.broken;
+  return isSame && muted === true && plain(last.error) === plain(error) && !breaks;
 }
 
 /** Marks instances that could not be restored as broken, and clears the mark of those that were. */
