@@ -92,13 +92,11 @@ export function folders({ io, paths }: Server): Findings {
   const foreign = [...new Set(known)]
     .filter((path) => !reported.has(path))
     .flatMap((path) => misowned(path, root.uid, paths))
-    .concat(several)
-    // The command for a folder also fixes its content.
-    .filter(({ path }, _, all) => !all.some((other) => path.startsWith(`${other.path}/`)));
+    .concat(several);
   return orOk(
     [
       ...tripped.map(({ why, fix, path }) => problem(why, fix, { path })),
-      ...foreign.map(({ found }) => found),
+      ...outermost(foreign).map(({ found }) => found),
       closed([...new Set([paths.root, paths.stateDir, paths.logsDir, ...apart])], io, root.uid),
       ...[paths.stateDir, ...spools].flatMap((path) => open(path, '700')),
       ...states.flatMap((path) => open(path, '600')),
@@ -174,6 +172,14 @@ function misowned(
   const fix = `chown ${whole}--reference=${word(paths.root)} ${word(path)}`;
   const what = `${path} belongs to user ${stat.uid}, the root to user ${account}`;
   return [{ path, found: problem(what, fix, { path }) }];
+}
+
+/** Without those below another one: the command for a folder also fixes its content. */
+function outermost<F extends { readonly path: string }>(all: readonly F[]): F[] {
+  const paths = new Set(all.map(({ path }) => path));
+  const isBelow = (path: string): boolean =>
+    path !== dirname(path) && (paths.has(dirname(path)) || isBelow(dirname(path)));
+  return all.filter(({ path }) => !isBelow(path));
 }
 
 /** So many files of another user in a folder are fixed by one command. */
