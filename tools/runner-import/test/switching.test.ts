@@ -56,7 +56,7 @@ test('paths are relative to the compose file, which is also the one that is buil
 test('what docker compose takes from .env is named, and a build gets what it needs', async () => {
   const text = `services:
   web:
-    build: { context: ., args: ["VERSION=\${VERSION}", "DEBUG=\${DEBUG:-0}"] }
+    build: { context: ., args: ["VERSION=\${VERSION}", "DEBUG=\${DEBUG:-0}", "COMMIT=$RUNNER_COMMIT"] }
     image: shop:\${RUNNER_COMMIT}
     environment:
       - SECRET_KEY=$SECRET_KEY
@@ -64,7 +64,8 @@ test('what docker compose takes from .env is named, and a build gets what it nee
       - RAILS_MASTER_KEY=\${RAILS_MASTER_KEY:?}
 `;
   const { deploy_file: file, commands, notes } = await importing('compose', 'compose.yaml', text);
-  assert.match(file, '  env:\n    - VERSION\n');
+  // docker compose reads the whole file before it builds.
+  assert.match(file, '  env:\n    - VERSION\n    - RAILS_MASTER_KEY\n  run:');
   assert.equal(commands, [
     'runner add URL --name shop --token-file <FILE>',
     'runner env import shop --file .env',
@@ -74,6 +75,8 @@ test('what docker compose takes from .env is named, and a build gets what it nee
   ]);
   const shared = await importing('compose', 'compose.yaml', `${text}    env_file: .env\n`);
   assert.equal(shared.notes, []);
+  // build.env would refuse the deploy until each is also set as a secret.
+  assert.not.match(shared.deploy_file, 'env:');
 });
 
 test('a unit runs the release, and its socket and logs stay where others look for them', async () => {
@@ -178,17 +181,19 @@ test('Kamal reads YAML after ERB: quotes and colons in a tag do not count', asyn
     'deploy.yml',
     `<% require "dotenv"
    Dotenv.load(".env") %>
+<% if ENV["HOST"] %> # a comment
 service: shop
 image: "<%= ENV["OWNER"] %>/shop"
 servers:
   web:
     hosts: ["<%= ENV.fetch("HOST") %>"]
     cmd: serve <%= ENV["GC"] == "no" ? "" : "--gc" %>
+<% end %>
 `,
   );
   assert.equal(
     answer.left.map(({ key, line }: { key: string; line: number }) => `${line} ${key}`),
-    ['4 image', '8 servers.web.cmd'],
+    ['5 image', '9 servers.web.cmd'],
   );
 });
 

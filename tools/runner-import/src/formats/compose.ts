@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import { word } from '@runner/common/text/shell';
 import type { SourceEntry } from '../plan/entry.ts';
-import { left, type Plan, to } from '../plan/plan.ts';
+import { left, OF_SYSTEM, type Plan, to } from '../plan/plan.ts';
 import { isSecret } from '../plan/secret.ts';
 import { type ImportRule, none, type SourceFormat, stays } from '../plan/table.ts';
 import { yamlEntries } from '../read/yaml.ts';
@@ -99,8 +99,8 @@ function whole(plan: Plan, entries: readonly SourceEntry[], file: string): void 
   const name = inRelease(file, 'compose.yaml');
   plan.derive('start.file', name, 'docker compose reads it from each release');
   plan.noteSecrets(name, 'with the name alone, docker compose takes what runner passes on');
-  fromEnvironment(plan, entries, dirname(name));
   const isBuilt = entries.some(({ path }) => path[0] === 'services' && path[2] === 'build');
+  fromEnvironment(plan, entries, { folder: dirname(name), isBuilt });
   const option = /^(?:docker-)?compose\.ya?ml$/.test(name) ? '' : ` --file ${word(name)}`;
   if (isBuilt) plan.derive('build.run', `docker compose${option} build`, 'a service has build');
   const ports = entries
@@ -117,19 +117,30 @@ function whole(plan: Plan, entries: readonly SourceEntry[], file: string): void 
 /** What a value takes from the environment; `$$` is a dollar. */
 const TAKEN = /(?<!\$)\$(?:\{(\w+)([^}]*)\}|(\w+))/g;
 
-/** The file `.env` that docker compose reads is rarely in the repository; a build gets no secret that it does not name. */
-function fromEnvironment(plan: Plan, entries: readonly SourceEntry[], folder: string): void {
+/**
+ * The file `.env` that docker compose reads is rarely in the repository; a build gets no secret that it does not name,
+ * and fails without one that any part of the file requires.
+ */
+function fromEnvironment(
+  plan: Plan,
+  entries: readonly SourceEntry[],
+  { folder, isBuilt }: { folder: string; isBuilt: boolean },
+): void {
+  const shared = plan.settings.get('shared');
+  const paths = [shared?.value ?? []].flat().map(String);
+  // A shared one is there during the build, too.
+  const isShared = paths.includes('.env');
   const taken = entries.flatMap((entry) =>
-    [...String(entry.value ?? '').matchAll(TAKEN)].map(([, name, rest = '', bare]) => {
+    [...String(entry.value ?? '').matchAll(TAKEN)].flatMap(([, name, rest = '', bare]) => {
       const own = (name ?? bare) as string;
+      if (isShared || OF_SYSTEM.test(own)) return [];
+      const isForBuild = /^(?:build|image)$/.test(String(entry.path[2])) || /^:?\?/.test(rest);
       const isNeeded = !/^:?[-+]/.test(rest) && !plan.has(`instances.default.env.${own}`);
-      if (entry.path[2] === 'build' && isNeeded) plan.append('build.env', entry, own);
+      if (isBuilt && isForBuild && isNeeded) plan.append('build.env', entry, own);
       return own;
     }),
   );
-  const shared = plan.settings.get('shared');
-  const paths = [shared?.value ?? []].flat().map(String);
-  if (!paths.includes('.env')) plan.takes(taken, 'docker compose', join(folder, '.env'));
+  plan.takes(taken, 'docker compose', join(folder, '.env'));
   // Paths in the file are relative to it.
   if (shared)
     plan.settings.set('shared', { ...shared, value: paths.map((each) => join(folder, each)) });

@@ -151,7 +151,9 @@ export const kamal: SourceFormat = {
 /** Kamal runs ERB before it reads YAML, so that quotes and colons in a tag are none of the file. */
 function withoutCode(text: string): string {
   return text
-    .replace(/^[ \t]*<%(?!=)[\s\S]*?%>[ \t]*$/gm, (code) => code.replace(/.+/g, '#'))
+    .replace(/^[ \t]*<%(?!=)(?:(?!%>)[\s\S])*%>[ \t]*(?:#.*)?$/gm, (code) =>
+      code.replace(/.+/g, '#'),
+    )
     .replace(/<%[\s\S]*?%>/g, '<%%>');
 }
 

@@ -26,7 +26,7 @@ const SECRET = 'holds what looks like a secret: take it out, and set it with run
 /** The login in an address. */
 const LOGIN = /^(https?:\/\/)[^/@\s]*@/;
 /** Variables that are there without a file. */
-const OF_SYSTEM = /^(?:RUNNER_\w*|NODE_ENV|PORT|HOME|PATH|PWD|USER|HOSTNAME|TZ|LANG)$/;
+export const OF_SYSTEM = /^(?:RUNNER_\w*|NODE_ENV|PORT|HOME|PATH|PWD|USER|HOSTNAME|TZ|LANG)$/;
 const CONTROL = 'has characters that could control a terminal';
 
 /** Why a value cannot be copied into another file; undefined if it can. */
