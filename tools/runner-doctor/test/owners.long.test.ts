@@ -55,6 +55,15 @@ chmod -R go= . && chown -R ${NOBODY}:${NOBODY} . && chown 12345 apps/shop/instan
   assert.is((await shell(`cd "$RUNNER_ROOT" && chown 0:0 ${logs}`, { root })).status, 0);
   const words = `${join(root, 'logs')} has files of user 0, the root belongs to user ${NOBODY}`;
   await fixed(root, `problem folders: ${words}`);
+  const mixed = `cd "$RUNNER_ROOT" && chown 0:0 ${logs} && chown 12345 logs/jobs/4.log`;
+  assert.is((await shell(mixed, { root })).status, 0);
+  const { findings, troubles } = await examined(root);
+  assert.equal(troubles, [
+    `problem folders: ${words}`,
+    `problem folders: ${words.replace('files of user 0', 'files of user 12345')}`,
+  ]);
+  for (const { fix } of findings) if (fix) assert.is((await shell(fix, { root })).status, 0);
+  assert.equal((await examined(root)).troubles, []);
 });
 
 test('a folder of root is reported to the account that cannot enter it, with the fix', async () => {

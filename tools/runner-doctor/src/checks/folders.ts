@@ -189,9 +189,11 @@ function misownedIn(path: string, account: number, paths: Paths): ReturnType<typ
   const uids = within(path).flatMap((each) => look(each)?.uid ?? []);
   const others = uids.filter((uid) => uid !== account);
   if (others.length < SEVERAL || uids[0] !== account) return [];
-  const fix = `chown -R --from=${others[0]} --reference=${word(paths.root)} ${word(path)}`;
-  const what = `${path} has files of user ${others[0]}, the root belongs to user ${account}`;
-  return [{ path, found: problem(what, fix, { path }) }];
+  return [...new Set(others)].map((uid) => {
+    const fix = `chown -R --from=${uid} --reference=${word(paths.root)} ${word(path)}`;
+    const what = `${path} has files of user ${uid}, the root belongs to user ${account}`;
+    return { path, found: problem(what, fix, { path }) };
+  });
 }
 
 /** Folders that their own account cannot enter or write to; the superuser always can. */
