@@ -78,7 +78,9 @@ test('the images of a compose file are built before it is started', async () => 
   const files = { 'docker-compose.yml': 'services:\n  web:\n    build: .\n' };
   const { stdout } = await init(laidOut(files), ['--no-prove']);
   assert.match(stdout, /^build:\n {2}- docker compose build$/m);
-  const named = { 'compose.yaml': 'services:\n  web:\n    image: shop\n' };
+  const inline = { 'compose.yaml': 'services: { web: { build: ., ports: ["127.0.0.1:1:1"] } }\n' };
+  assert.match((await init(laidOut(inline), ['--no-prove'])).stdout, 'docker compose build');
+  const named = { 'compose.yaml': 'services:\n  web: # build: .\n    image: shop\n' };
   assert.not.match((await init(laidOut(named), ['--no-prove'])).stdout, 'compose build');
 });
 

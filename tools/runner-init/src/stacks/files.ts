@@ -25,7 +25,9 @@ export const WITHOUT_LANGUAGE: readonly Stack[] = [
     language: 'none',
     when: [{ path: COMPOSE }],
     compose: '{compose}',
-    build: [{ when: [{ path: COMPOSE, text: /^\s+build:/m }], run: 'docker compose build' }],
+    build: [
+      { when: [{ path: COMPOSE, text: /^[^#\n]*[\s{,]build:/m }], run: 'docker compose build' },
+    ],
   },
   site('Static files', { path: 'index.html' }, '.'),
   site('Static files', { path: 'public/index.html' }, 'public'),
