@@ -109,6 +109,14 @@ test('a user without write access to the root is refused and changes nothing', a
   const { stderr } = await as(`${SHOP.join(' ')} --public`, { root: mine });
   const advice = 'it belongs to user 0: runner doctor shows how to fix that (not_writable)';
   assert.ok(stderr.endsWith(`registry.lock: permission denied; ${advice}\n`), stderr);
+  for (const mode of ['755', '700']) {
+    await shell(`chown 0 "$RUNNER_ROOT/locks" && chmod ${mode} "$RUNNER_ROOT/locks"`, {
+      root: mine,
+    });
+    const closed = await as(`${SHOP.join(' ')} --public`, { root: mine });
+    const words = `permission denied; ${mode === '755' ? 'it' : join(mine, 'locks')} belongs to user 0: `;
+    assert.ok(closed.stderr.includes(words), closed.stderr);
+  }
   const own = newRoot();
   const file = join(temporaryFolder('add'), 'token');
   writeFileSync(file, TOKEN, { mode: 0o600 });

@@ -1,5 +1,6 @@
 /** How a tool reports that it failed. It is loaded only then: the redaction of text is large. */
 import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { orElse } from '../foundation/attempt.ts';
 import { EXIT, Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
@@ -94,8 +95,10 @@ function sudoHint(io: Io, title: string, args: readonly string[], error: Failure
   if (owner === undefined && root === DEFAULT_ROOT && isIn(root))
     return '; to use a folder of your own: export RUNNER_ROOT=~/runner';
   if (owner === io.uid && isIn(root)) {
-    const { uid } = statSync(path);
-    return uid === io.uid ? '' : `; it belongs to user ${uid}: runner doctor shows how to fix that`;
+    const foreign = foreignAt(path, root, owner);
+    if (!foreign) return '';
+    const what = foreign.path === path ? 'it' : foreign.path;
+    return `; ${what} belongs to user ${foreign.uid}: runner doctor shows how to fix that`;
   }
   if (owner === undefined || owner === io.uid) return '';
   // sudo becomes the owner of the root, who may not read or write what is the caller's own.
@@ -107,4 +110,15 @@ function sudoHint(io: Io, title: string, args: readonly string[], error: Failure
   const isNamed = own.length > 0 || option !== undefined;
   const sudo = isNamed && owner !== 0 ? `sudo -u '#${owner}'` : 'sudo';
   return `; use: ${sudo} ${[title, ...[...(holdsSecret ? [] : args), ...own].map(word)].join(' ')}`;
+}
+
+/** A path in a root, or the folder above it, that is not of the root's owner. */
+function foreignAt(
+  path: string,
+  root: string,
+  owner: number,
+): { path: string; uid: number } | undefined {
+  if (!path.startsWith(`${root}/`)) return undefined;
+  const uid = orElse(() => statSync(path).uid, owner);
+  return uid === owner ? foreignAt(dirname(path), root, owner) : { path, uid };
 }
