@@ -87,15 +87,18 @@ test('compose builds again what has no image of its own, which would be that of 
   const config = (web: string) =>
     `case $* in *' config '*) echo '{"services":{"db":{"image":"pg"},"web":{${web}}}}' ;; esac`;
   await commit(world, 'start: { type: compose }\n');
+  const pulled = '"build":{"context":"."},"image":"shop:1"';
   for (const [web, wanted] of [
-    ['"build":{"context":"."}', / --remove-orphans --build$/],
-    ['"build":{"context":"."},"image":"shop:1"', / --remove-orphans$/],
+    [`"build":{"context":"."}},"pulled":{${pulled}`, [/ build web$/, / up .* --remove-orphans$/]],
+    [pulled, [/ up .* --remove-orphans$/]],
   ] as const) {
     const { env, calls } = recording(['docker'], config(web));
     await commit(world, 'start: { type: compose }\n', web);
     const done = await world.deploy([], env);
     assert.is(done.status, 0, done.stderr);
-    assert.match(calls().find((call) => / up /.test(call)) ?? '', wanted);
+    const acts = calls().filter((call) => / (?:build|up) /.test(call));
+    assert.is(acts.length, wanted.length, acts.join('\n'));
+    for (const [at, pattern] of wanted.entries()) assert.match(acts[at] as string, pattern);
   }
 });
 

@@ -69,10 +69,10 @@ interface ComposeConfig {
 }
 
 /**
- * Whether a service is built and has no image of its own: its image is that of the project, which `up` takes from an
- * earlier release unless it is made to build. What docker has built before, it does not build again.
+ * Services that are built and have no image of their own: theirs is that of the project, which `up` takes from an
+ * earlier release. What docker has built before, it does not build again.
  */
-function needsBuild(target: Target<Compose>): boolean {
+function unnamedBuilds(target: Target<Compose>): string[] {
   const all = [...composeArgs(target), 'config', '--format', 'json'];
   const { env, release: cwd } = target;
   const confinement = target.confine('docker');
@@ -80,9 +80,8 @@ function needsBuild(target: Target<Compose>): boolean {
   const none: ComposeConfig = {};
   const { services = {} } = orElse((): ComposeConfig => JSON.parse(stdout) ?? none, none);
   const project = projectOf(target);
-  return Object.entries(services).some(
-    ([name, { build, image }]) =>
-      build !== undefined && (image === undefined || image === `${project}-${name}`),
+  return Object.entries(services).flatMap(([name, { build, image = `${project}-${name}` }]) =>
+    build !== undefined && image === `${project}-${name}` ? name : [],
   );
 }
 
@@ -101,9 +100,11 @@ export const composeDriver: Driver<Compose> = {
     writeEnvFile(target);
     makeFolder(target.paths.run);
     writeWhole(noteOf(target), `${projectOf(target)}\n`);
+    // Not `up --build`: it also builds what is to be pulled.
+    const built = unnamedBuilds(target);
+    if (built.length > 0) await run(target, 'start', ['build', ...built], target.start.timeout);
     // --wait: until the containers run, and are healthy if they have a health check.
-    const built = needsBuild(target) ? ['--build'] : [];
-    const up = ['up', '--detach', '--wait', '--remove-orphans', ...built];
+    const up = ['up', '--detach', '--wait', '--remove-orphans'];
     await run(target, 'start', up, target.start.timeout);
     const output = () => outputOf(target);
     const words = `no container of the project ${projectOf(target)} runs`;
