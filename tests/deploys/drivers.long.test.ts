@@ -99,6 +99,9 @@ test('compose builds again what has no image of its own, which would be that of 
     const acts = calls().filter((call) => / (?:build|up) /.test(call));
     assert.is(acts.length, wanted.length, acts.join('\n'));
     for (const [at, pattern] of wanted.entries()) assert.match(acts[at] as string, pattern);
+    const again = await run('runner-restart', ['shop'], { root: world.root, env });
+    assert.is(again.status, 0, again.stderr);
+    assert.is(calls().filter((call) => / build /.test(call)).length, wanted.length - 1);
   }
 });
 

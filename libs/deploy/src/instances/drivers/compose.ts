@@ -1,5 +1,5 @@
 /** `start.type: compose`: `docker compose up` of the release's file, one project per instance. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { StartOf } from '@runner/common/deploy-file/start';
 import { isThere, makeFolder, readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
@@ -85,6 +85,18 @@ function unnamedBuilds(target: Target<Compose>): string[] {
   );
 }
 
+/** Builds them, but not at a start of the release that was built last: docker may have forgotten what it built from. */
+async function buildUnnamed(target: Target<Compose>): Promise<void> {
+  const note = join(target.paths.run, 'compose-built');
+  const release = basename(target.release);
+  if (readTextIfThere(note, NAME_MAX) === release) return;
+  const services = unnamedBuilds(target);
+  writeWhole(note, '');
+  // Not `up --build`: it also builds what is to be pulled.
+  if (services.length > 0) await run(target, 'start', ['build', ...services], target.start.timeout);
+  writeWhole(note, release);
+}
+
 /** Lines of each container's log that an error shows. */
 const LOG_LINES = '50';
 
@@ -100,9 +112,7 @@ export const composeDriver: Driver<Compose> = {
     writeEnvFile(target);
     makeFolder(target.paths.run);
     writeWhole(noteOf(target), `${projectOf(target)}\n`);
-    // Not `up --build`: it also builds what is to be pulled.
-    const built = unnamedBuilds(target);
-    if (built.length > 0) await run(target, 'start', ['build', ...built], target.start.timeout);
+    await buildUnnamed(target);
     // --wait: until the containers run, and are healthy if they have a health check.
     const up = ['up', '--detach', '--wait', '--remove-orphans'];
     await run(target, 'start', up, target.start.timeout);
