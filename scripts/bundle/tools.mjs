@@ -44,7 +44,7 @@ const OURS = {
     ],
     ...['operation/operate', 'operation/withdraw', 'run/environment', 'run/step'],
     ...['instances/unit-check', 'lifecycle/boot', 'lifecycle/contract', 'lifecycle/verbs'],
-    'lifecycle/last-words',
+    ...['lifecycle/last-words', 'watch/start'],
     ...['pipeline/check', 'pipeline/by-hand', 'pipeline/deploy', 'pipeline/explanation'],
     'prune/prune',
     ...['proof/prove', 'proof/scratch', 'remove/remove', 'rollback/rollback'],

@@ -55,6 +55,25 @@ test('a command that fails again and again is bad, and its output is redacted ev
   assert.not.ok(existsSync(join(root, 'apps/shop/.watch.json.tmp')));
 });
 
+test('after a reboot the watch goes on, and a release that is bad is left', async ({ world }) => {
+  const { root } = world;
+  await shipWatched(world, '{ for: 10m, run: "exit 4" }');
+  const lock = join(root, 'locks/shop.watch');
+  const watcher = () => Number(/"pid":(\d+)/.exec(readFileSync(lock, 'utf8'))?.[1]);
+  await until(() => existsSync(lock) && watcher() > 0, 'no one watches');
+  process.kill(watcher(), 'SIGKILL');
+  killApp(root, 'shop');
+  const booted = await run('runner-start', ['--boot'], { root });
+  assert.is(booted.status, 0, booted.stderr);
+  await until(isOver(world), 'the watch does not end');
+  assert.is(last(world).verdict, 'bad', last(world).reason);
+  assert.is(await world.page(), 'v1');
+  assert.equal(
+    world.kinds().filter((kind) => String(kind).startsWith('Watch')),
+    ['WatchFailed'],
+  );
+});
+
 test('a query that has a result again and again is bad; a first release stays', async ({
   world,
 }) => {

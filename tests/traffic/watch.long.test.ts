@@ -1,9 +1,11 @@
 /** A release is judged after it is live: it passes, is left for the version before, or cannot be judged. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runningPid } from '@runner/common/files/process';
 import { killApp } from '@runner/testing/app';
 import { start } from '@runner/testing/run';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
+import { request } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { isOver, recordOf, shipWatched, TRAFFIC, watched, watcher, watchSuite } from './watch.ts';
@@ -200,6 +202,33 @@ test('a release that is watched is started after a reboot before it is judged', 
   assert.is(watched(world)?.verdict, 'good', watched(world)?.reason);
   const { current } = world.instance() as { current: { version: string } };
   assert.is(current.version, 'v2');
+});
+
+test('a watch goes on after a reboot, also if its time is over, and its way back starts the version before', async ({
+  world,
+}) => {
+  const log = join(world.root, '..', 'access.log');
+  writeFileSync(log, line(200).repeat(500));
+  await shipWatched(world, `{ for: 5m, access_log: "${log}" }`);
+  await until(() => existsSync(join(world.root, 'apps/shop/watch.json')), 'no watcher');
+  process.kill(watcher(world), 'SIGKILL');
+  for (const slot of ['a', 'b'])
+    process.kill(-Number(runningPid(join(world.dir, 'run', slot))), 'SIGKILL');
+  const path = join(world.root, 'state/shop.json');
+  const { watch, ...state } = world.state() as { watch: { since: string; until: string } };
+  const [since, over] = [3_600_000, 10_000].map((ago) => new Date(Date.now() - ago).toISOString());
+  const off = JSON.stringify({ ...state, watch: { ...watch, since, until: over } });
+  writeFileSync(path, off.replace(/"boot_id":"[^"]+"/g, '"boot_id":"0"'));
+  const booted = await world.runner('start', '--boot');
+  assert.is(booted.status, 0, booted.stderr);
+  assert.equal([(await request(world.proxy.port)).version, runningSlots(world).length], ['v2', 1]);
+  const { until: end } = world.state().watch as { until: string };
+  assert.ok(Math.abs(Date.parse(end) - Date.now() - 60_000) < 20_000, end);
+  const timer = setInterval(() => appendFileSync(log, line(500).repeat(20)), 100);
+  await until(isOver(world), 'the watch does not end').finally(() => clearInterval(timer));
+  await until(() => !world.state().deploying, 'the way back does not end');
+  assert.equal([watched(world)?.verdict, world.kinds().includes('WatchEnded')], ['bad', false]);
+  assert.is((await request(world.proxy.port)).version, 'v1');
 });
 
 test('a release that follows at once is watched by the watcher of the one before', async ({

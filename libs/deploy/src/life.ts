@@ -63,8 +63,9 @@ export async function runBoot(context: LifeContext): Promise<CommandResult> {
   // A boot must not fail for it.
   if (missing) context.note(missing);
   const { startAll } = await import('@runner/deploy/lifecycle/boot');
+  const { resumeWatch } = await import('@runner/deploy/watch/start');
   using progress = progressFor({ ...context, format: 'human' }, false);
-  const value = await startAll(io, paths, progress.reporter);
+  const value = await startAll(io, paths, progress.reporter, resumeWatch);
   return { value, status: value.failed.length > 0 ? 1 : 0 };
 }
 

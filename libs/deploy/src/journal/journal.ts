@@ -46,10 +46,13 @@ export function beginJournal(
   }));
 }
 
-/** Whatever changes an app ends the watch of its release, but for its own way back: what the state becomes. */
+/** The trigger of a start of what ran before a reboot. */
+export const BOOT = 'boot';
+
+/** Whatever changes an app ends the watch of its release, but for its own way back and a boot: what the state becomes. */
 function endsWatch(op: Operation, { verb, rollback }: Journal): Partial<AppState> {
   const { watch } = op.app;
-  if (!watch) return {};
+  if (!watch || op.trigger === BOOT) return {};
   const what = verb ?? (rollback ? 'rollback' : 'deploy');
   const known = recordedEnd(op.paths, watch);
   const end = known ?? { verdict: 'not_judged' as const, reason: `ended early by a ${what}` };

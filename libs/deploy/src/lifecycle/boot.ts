@@ -9,18 +9,23 @@ import { writeWhole } from '@runner/common/files/write';
 import { onFailure, unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { startAllBeforeTraffic } from '../instances/stop.ts';
+import { BOOT } from '../journal/journal.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
 import { changeRunning, type LifeOutcome } from './verbs.ts';
 
-/** Starts what is active of each app, unless an operator stopped it or it sleeps. One that fails does not stop the others. */
+/**
+ * Starts what is active of each app, unless an operator stopped it or it sleeps. One that fails does not stop the
+ * others. After a reboot `resume` goes on with a watch.
+ */
 export async function startAll(
   io: Io,
   paths: Paths,
   reporter: Reporter,
+  resume: (server: Server, app: string) => Promise<void>,
 ): Promise<{ apps: LifeOutcome[]; failed: string[] }> {
   const { apps, unreadable } = listApps(paths, [...appNames(paths), ...previewNames(paths)]);
   const done: LifeOutcome[] = [];
@@ -33,6 +38,7 @@ export async function startAll(
     failed.push(app);
   };
   for (const { app, instances, stopped } of apps.filter((each) => !removalOf(each))) {
+    const refused = onFailure(({ message, code }) => note(app, `${message} (${code})`));
     for (const [instance, { current }] of Object.entries(instances)) {
       if (!current || stopped?.instances.includes(instance)) continue;
       // One that cannot be read is for the start to report.
@@ -41,13 +47,13 @@ export async function startAll(
       const start = async () => {
         const isBoot = isFirst && !hasRun(paths, app, instance);
         const request = { io, paths, app, instance, wait: 60_000, reporter, isBoot };
-        return changeRunning(request, 'start');
+        return changeRunning({ ...request, ...(isFirst && { trigger: BOOT }) }, 'start');
       };
-      const refused = onFailure(({ message, code }) => note(app, `${message} (${code})`));
       const outcome = await start().catch(refused);
       if (outcome) done.push(outcome);
       if (outcome?.result === 'failed') failed.push(app);
     }
+    if (isFirst) await resume({ io, paths }, app).catch(refused);
     if (!Object.values(instances).some((each) => each.before_traffic)) continue;
     try {
       await startAllBeforeTraffic(io, paths, app);

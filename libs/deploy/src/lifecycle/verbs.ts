@@ -37,6 +37,8 @@ export interface LifeRequest extends Omit<OperationRequest, 'trigger' | 'notify'
   readonly reason?: string | undefined;
   /** It ran before a reboot: that needs no approval. */
   readonly isBoot?: boolean;
+  /** Default: `manual`. */
+  readonly trigger?: string;
 }
 
 /** What `start`, `stop` and `restart` print. */
@@ -59,7 +61,7 @@ export async function changeRunning(
     const isStopOnly = verb === 'stop' && !app.deploying;
     return isStopOnly ? secretsAnyway(request, app) : secretsOf(request, app);
   };
-  const own = { ...request, trigger: 'manual', notify: true };
+  const own = { trigger: 'manual', ...request, notify: true };
   return operate<LifeOutcome>(own, verb, { open, lost: lostAfterAll }, async (op) => {
     const { app, reporter } = op;
     const plan =
