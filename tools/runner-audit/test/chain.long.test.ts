@@ -100,7 +100,6 @@ test('a chained line that runner cannot have written is named', async () => {
     (line) => line.replace('{', '{"version":"v0",'),
     (line) => line.replace('shop', 'sho\\u0070'),
     (line) => line.replace('"seq":2', '"seq":2.0'),
-    (line) => line.replace('"seq"', `"deep":${'['.repeat(20_000)}${']'.repeat(20_000)},"seq"`),
   ];
   for (const change of changes) {
     writeFileSync(logPath(root), `${one}\n${change(two)}\n`);
@@ -109,6 +108,12 @@ test('a chained line that runner cannot have written is named', async () => {
       'deploy-events.jsonl:2: record 2 was changed: runner writes it differently',
     ]);
   }
+  const deep = `"deep":${'['.repeat(20_000)}${']'.repeat(20_000)},"seq"`;
+  writeFileSync(logPath(root), `${one}\n${two.replace('"seq"', deep)}\n`);
+  assert.equal((await verified(root)).slice(0, 2), [
+    1,
+    'deploy-events.jsonl:2: the line is not a JSON object',
+  ]);
   // As an older version, which escaped fewer characters.
   const old = two.replace('"seq"', '"note":"\ufeff","seq"');
   writeFileSync(logPath(root), `${one}\n${old}\n`);
