@@ -42,6 +42,26 @@ for (const [code, results] of [
   });
 }
 
+test('a mailbox that is full for now does not keep the next messages of a deploy from the others', async () => {
+  const server = await startMailServer({
+    ...trusted.files,
+    onRcptTo({ address }, _, callback) {
+      const error = Object.assign(new Error('mailbox full'), { responseCode: 452 });
+      callback(address === 'b@example.org' ? error : null);
+    },
+  });
+  const root = rootFor(server);
+  for (const kind of ['DeployStarted', 'DeployFailure']) {
+    const stdin = `${JSON.stringify(event(kind, { error: 'boom' }))}\n`;
+    await run('runner-notify', ['send', '--wait', '0'], { root, stdin });
+  }
+  const got = server.messages.map(({ to, payload }) =>
+    [/started|failed/.exec(payload.subject), to].join(),
+  );
+  assert.equal(got, ['started,a@example.org', 'failed,a@example.org']);
+  await server.close();
+});
+
 test('smtp: STARTTLS is used where the server offers it', async () => {
   const server = await startMailServer({ ...trusted.files });
   assert.is((await sent(server, [event('DeployStarted')])).result, 'delivered');

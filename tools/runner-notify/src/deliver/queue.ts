@@ -29,7 +29,7 @@ export interface QueueOptions {
 /** Kept in memory, so that the entry need not be read again. */
 interface Position {
   /** Entries of one deploy stay in order; at the code host those of one app, whose last status counts. */
-  readonly deploy: string;
+  readonly deploy: string | symbol;
   readonly nextAt: number;
 }
 
@@ -135,7 +135,7 @@ export class Queue {
   }
 
   #pick(common: Wait, eager: boolean): Next | undefined {
-    const deploys = new Set<string>();
+    const deploys = new Set<Position['deploy']>();
     let best: Next | undefined;
     for (const [name, value] of this.#known) {
       const found = value ?? this.#positionOf(name);
@@ -174,8 +174,10 @@ export class Queue {
  * Of the code host the events of an app keep their order, of what records deploys all of them. A pause longer
  * than PAUSE_MAX was set by another clock.
  */
-function position({ channel, event, next_at }: QueueEntry, now: number): Position {
+function position({ channel, event, next_at, left }: QueueEntry, now: number): Position {
   const nextAt = next_at === null ? 0 : Math.min(Date.parse(next_at), now + PAUSE_MAX);
+  // The others have it, and get the next ones meanwhile.
+  if (left !== null) return { deploy: Symbol(), nextAt };
   if (isTelemetry(channel)) return { deploy: channel, nextAt };
   return { deploy: String(channel === 'code-host' ? event.project : event.deploy_id), nextAt };
 }

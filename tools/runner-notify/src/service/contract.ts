@@ -56,7 +56,11 @@ export type SendOutcome =
   /** Not before `delay` milliseconds from now. */
   | { readonly class: 'wait'; readonly delay: number; readonly problem: ServiceProblem }
   /** A temporary problem: try again later; `left`: the recipients that were refused, others have it. */
-  | { readonly class: 'retry'; readonly left?: readonly string[]; readonly problem: ServiceProblem }
+  | {
+      readonly class: 'retry';
+      readonly left?: readonly string[] | undefined;
+      readonly problem: ServiceProblem;
+    }
   /** The service never accepts this message, at least not in this form, or not at this id. */
   | {
       readonly class: 'rejected';
@@ -64,7 +68,7 @@ export type SendOutcome =
       readonly movedTo?: string | undefined;
       /** The message to edit no longer exists. */
       readonly missing?: boolean;
-      readonly left?: readonly string[];
+      readonly left?: readonly string[] | undefined;
       readonly problem: ServiceProblem;
     }
   /** The destination accepts no message until its configuration is fixed. */

@@ -55,7 +55,7 @@ const writing = textWriting({
 /** Sends through one server, to all recipients at once. */
 function connectEmail({ smtp, from, to }: Settings, line: RequestLine): Channel {
   const call = { ...line, method: METHOD };
-  const send: Channel['send'] = ({ payload, only }, timeout) => {
+  const send: Channel['send'] = async ({ payload, only }, timeout) => {
     const left = only?.filter((one) => to.some((each) => each.includes(one)));
     const { subject, text, message_id: messageId, references } = payload;
     const mail = {
@@ -70,8 +70,11 @@ function connectEmail({ smtp, from, to }: Settings, line: RequestLine): Channel 
       // RFC 3834: no answering machine replies.
       headers: { 'Auto-Submitted': 'auto-generated' },
     };
-    if (left?.length === 0) return Promise.resolve({ class: 'delivered', rest: 0 });
-    return converse(call, smtp.reveal(), mail, timeout);
+    if (left?.length === 0) return { class: 'delivered', rest: 0 };
+    const outcome = await converse(call, smtp.reveal(), mail, timeout);
+    const refused = 'left' in outcome ? outcome.left?.length : undefined;
+    // No one has it: the next messages of the deploy wait.
+    return refused === to.length ? { ...outcome, left: undefined } : outcome;
   };
   return {
     rates: RATES,
