@@ -78,8 +78,48 @@ test('smtp to this machine works without TLS', async () => {
 
 test('a certificate that nothing vouches for gets neither login nor mail', async () => {
   const server = await startMailServer({ tls: true, ...trusted.files });
-  const { result } = await sent(server, [event('DeployStarted')]);
+  const { result, code, description, hint } = await sent(server, [event('DeployStarted')]);
   assert.equal([result, server.messages.length], ['queued', 0]);
+  assert.equal(
+    [code, description],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'its certificate is self-signed'],
+  );
+  assert.match(hint, /check the certificate .* NODE_EXTRA_CA_CERTS$/);
+  await server.close();
+});
+
+test('smtps to a server without TLS is reported in words', async () => {
+  const server = await startMailServer();
+  const address = server.address.replace('smtp:', 'smtps:');
+  const { result, description, hint } = await sent({ ...server, address }, [
+    event('DeployStarted'),
+  ]);
+  assert.equal([result, description], ['queued', 'it does not speak TLS']);
+  assert.match(hint, 'smtps:// needs TLS from the start, smtp:// STARTTLS');
+  await server.close();
+});
+
+test('a server that wants a login stops the channel, and the login is what to check', async () => {
+  const server = await startMailServer({
+    onMailFrom: (_, __, callback) =>
+      callback(Object.assign(new Error('Authentication required'), { responseCode: 530 })),
+  });
+  const { result, hint } = await sent(server, [event('DeployStarted'), event('DeploySuccess')]);
+  assert.equal([result, server.requests.length], ['rejected', 1]);
+  assert.is(hint, 'check the user and the password in notify.email.smtp');
+  await server.close();
+});
+
+test('a mail that the server takes its time to accept is not sent again', async () => {
+  let mails = 0;
+  const server = await startMailServer({
+    onData(stream, _, callback) {
+      mails += 1;
+      stream.on('end', () => setTimeout(callback, 7_000)).resume();
+    },
+  });
+  const { result } = await sent(server, [event('DeployStarted')]);
+  assert.equal([result, mails], ['delivered', 1]);
   await server.close();
 });
 

@@ -45,6 +45,6 @@ export async function sent(
   const { password } = server;
   for (const secret of [password, encodeURIComponent(password), server.address])
     assert.equal(findSecret(ended.stdout + ended.stderr, secret), []);
-  const { result, code, description } = JSON.parse(ended.stdout.split('\n')[0] ?? '');
-  return { result, code, description };
+  const { result, code, description, hint } = JSON.parse(ended.stdout.split('\n')[0] ?? '');
+  return { result, code, description, hint };
 }

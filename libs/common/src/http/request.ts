@@ -33,7 +33,7 @@ export interface HttpAnswer {
 }
 
 /** Codes in words; other codes are shown unchanged. */
-const WORDS: Readonly<Record<string, string>> = {
+export const NETWORK_WORDS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
   EAI_AGAIN: 'its name cannot be resolved right now',
@@ -189,7 +189,7 @@ function worded(error: unknown): Failure {
   const plain = typeof inner.syscall === 'string' ? inner.message : code;
   if (code === NOT_HTTP || code.startsWith('HPE'))
     return networkError(NOT_HTTP, 'it does not speak HTTP (does the port expect https?)');
-  const words = WORDS[code];
+  const words = NETWORK_WORDS[code];
   const remedy = isUnknownAuthority(code) ? `: ${ADD_AUTHORITY}` : '';
   return networkError(code, (words ? `${words} (${plain})` : plain) + remedy);
 }

@@ -1,8 +1,15 @@
 /** One conversation with a mail server; its errors in the classes of the contract. */
 import { isLoopback } from '@runner/common/http/address';
+import { NETWORK_WORDS } from '@runner/common/http/request';
 import type { SendMailOptions, Transporter } from 'nodemailer';
 import type { SendOutcome } from '../../service/contract.ts';
 import { type Call, EXCHANGE_TIMEOUT, problemOf } from '../../service/exchange.ts';
+
+/**
+ * How long a server may take to accept a mail that it has, in milliseconds: it may look for viruses first. RFC 5321
+ * 4.5.3.2.6: a sender that does not wait gets the mail delivered twice.
+ */
+const ACCEPT_TIMEOUT = 120_000;
 
 /** Connects for one conversation. TLS is required, but not within this machine. */
 async function open(address: string, timeout: number): Promise<Transporter> {
@@ -21,7 +28,7 @@ async function open(address: string, timeout: number): Promise<Transporter> {
     ...(user !== '' && { auth: { user, pass: decodeURIComponent(url.password) } }),
     connectionTimeout: timeout,
     greetingTimeout: timeout,
-    socketTimeout: timeout,
+    socketTimeout: ACCEPT_TIMEOUT,
     dnsTimeout: timeout,
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -31,6 +38,8 @@ async function open(address: string, timeout: number): Promise<Transporter> {
 /** What nodemailer throws. */
 interface SmtpError extends Error {
   readonly code?: string;
+  /** The error below `code`. */
+  readonly originalCode?: string;
   readonly response?: string;
   readonly responseCode?: number;
   /** The recipient that was refused. */
@@ -42,7 +51,10 @@ interface SmtpError extends Error {
 const LOGIN = 'check the user and the password in notify.email.smtp';
 const NETWORK = "check the server's network, and the address of the mail server";
 const RECIPIENTS = 'check the sender and the recipients';
-const TLS = 'check the certificate of the mail server; smtp:// needs STARTTLS';
+const TLS =
+  'check the certificate of the mail server; smtps:// needs TLS from the start, smtp:// STARTTLS; a private authority needs NODE_EXTRA_CA_CERTS';
+/** RFC 4954: it wants a login. */
+const AUTH_REQUIRED = 530;
 
 const isTemporary = (status: number | undefined) =>
   status !== undefined && status >= 400 && status < 500;
@@ -61,17 +73,22 @@ function refusal(call: Call, refused: readonly SmtpError[]): SendOutcome {
 
 /** RFC 5321 4.2.1: 4xx may succeed later, 5xx never does. */
 function outcomeOf(call: Call, error: SmtpError): SendOutcome {
-  const { code = 'unknown', response, responseCode: status, message, rejectedErrors } = error;
+  const { code = 'unknown', originalCode, response, responseCode: status, message } = error;
+  const { rejectedErrors } = error;
   if (rejectedErrors !== undefined && rejectedErrors.length > 0)
     return refusal(call, rejectedErrors);
-  const plain = /\b(E[A-Z_]{4,})\b/.exec(message)?.[1];
+  const plain = originalCode ?? /\b(E[A-Z_]{4,})\b/.exec(message)?.[1];
   const said = { http_status: null, code: status ?? plain ?? code };
+  const description = response ?? NETWORK_WORDS[plain ?? ''] ?? message;
   const problem = (retryable: boolean, hint: string | undefined) =>
-    problemOf(call, { ...said, description: response ?? message, retryable, hint });
+    problemOf(call, { ...said, description, retryable, hint });
   const isLater = isTemporary(status);
-  if (code === 'EAUTH' && !isLater) return { class: 'gone', problem: problem(false, LOGIN) };
-  if (status === undefined || isLater)
-    return { class: 'retry', problem: problem(true, code === 'ETLS' ? TLS : NETWORK) };
+  if ((code === 'EAUTH' || status === AUTH_REQUIRED) && !isLater)
+    return { class: 'gone', problem: problem(false, LOGIN) };
+  if (status === undefined || isLater) {
+    const isOfTls = code === 'ETLS' || /^(?:ERR_|CERT_|DEPTH_|SELF_|UNABLE_)/.test(plain ?? '');
+    return { class: 'retry', problem: problem(true, isOfTls ? TLS : NETWORK) };
+  }
   const complaint = status === 552 || status === 523 ? 'length' : undefined;
   const hint = code === 'EENVELOPE' ? RECIPIENTS : undefined;
   return { class: 'rejected', complaint, problem: problem(false, hint) };
@@ -85,14 +102,22 @@ export async function converse(
   timeout = EXCHANGE_TIMEOUT,
 ): Promise<SendOutcome> {
   const transport = await open(address, timeout);
-  const deadline = AbortSignal.timeout(timeout);
-  const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline;
+  const { signal } = call;
+  let timer: NodeJS.Timeout | undefined;
   const ended = new Promise<never>((_, reject) => {
-    const code = () => (deadline.aborted ? 'ETIMEDOUT' : 'ABORT_ERR');
-    const stop = () =>
-      reject(Object.assign(new Error(`no answer in time, ${code()}`), { code: code() }));
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    const stop = (code: string) =>
+      reject(Object.assign(new Error(`no answer in time, ${code}`), { code }));
+    const wait = (milliseconds: number) => {
+      clearTimeout(timer);
+      timer = setTimeout(stop, milliseconds, 'ETIMEDOUT');
+    };
+    wait(timeout);
+    if (signal?.aborted) stop('ABORT_ERR');
+    else signal?.addEventListener('abort', () => stop('ABORT_ERR'), { once: true });
+    transport.use('stream', ({ message }, done) => {
+      message.processFunc((text) => text.once('end', () => wait(ACCEPT_TIMEOUT)));
+      done();
+    });
   });
   try {
     const work = mail ? transport.sendMail(mail) : transport.verify();
@@ -103,6 +128,7 @@ export async function converse(
   } catch (error) {
     return outcomeOf(call, error as SmtpError);
   } finally {
+    clearTimeout(timer);
     transport.close();
   }
 }
