@@ -81,6 +81,16 @@ test('without records it shows a sample of every kind, and the long failure in t
   assert.is(shown[0].payload.chat_id, String(CHAT_ID));
 });
 
+test('what to type at the end of a long reason is not cut', async () => {
+  const end = 'then runner edit <APP> --token-from customer-portal-billing-api';
+  const reason = `the token of ${'customer-portal-billing-api, '.repeat(10)}\`\` expires: ${end}`;
+  const stdin = `${JSON.stringify(event('TokenEnding', { reason, deploy_id: null }))}\n`;
+  const { stdout } = await preview(['--channel', 'both', '--json'], { stdin });
+  const [telegram, discord] = records(stdout);
+  assert.match(JSON.stringify(telegram.payload), end);
+  assert.match(discord.payload.embeds[0].fields.at(-1).value, end);
+});
+
 test('a secret in a record shows nowhere', async () => {
   const secret = chats.hook.token;
   const stdin = `${JSON.stringify(event('DeployFailure', { error: `curl ${chats.hook.webhook} failed` }))}\n`;

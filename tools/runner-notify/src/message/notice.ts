@@ -18,7 +18,7 @@ import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/commo
 import { durationText } from '@runner/common/text/time';
 import { readBaseline } from '@runner/extract/baseline-file';
 import { changesIn } from './changes.ts';
-import { type Announceable, PLACE } from './records.ts';
+import { type Announceable, isOfDeploy, PLACE } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
 const SUMMARY_MAX = 800;
@@ -30,6 +30,8 @@ const DEPLOY_ID_LENGTH = 8;
 const VALUE_MAX = 200;
 /** Together with the active version it fits a field of Discord, even when fully escaped. */
 const REASON_MAX = 250;
+/** That of a change of state, which ends with what to type; alone it fits such a field, too. */
+const STATE_REASON_MAX = 500;
 
 /** What a result says about an event. */
 export type NoticeSubject = ReturnType<typeof subjectOf>;
@@ -89,7 +91,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions) {
     timestamp: timeOf(fields.timestamp),
     previousVersion: field('previous_version'),
     fromVersion: field('from_version'),
-    reason: field('reason', REASON_MAX),
+    reason: field('reason', isOfDeploy(kind) ? REASON_MAX : STATE_REASON_MAX),
     domain: field('domain'),
     /** The commits of the deploy. */
     changes: changesIn(fields, (text) => shortLine(text, redact)),
