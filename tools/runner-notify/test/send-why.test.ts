@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
 import { chats, chatsSuite, event } from './chats.ts';
@@ -47,10 +48,26 @@ test('behind an earlier message of the deploy whose next try is later, that is t
   assert.is(result, 'queued');
   change(`${queue_id}.discord.json`, { next_at: new Date(Date.now() + 3_600_000).toISOString() });
   const second = await chats.send([event('DeploySuccess')], ['--wait', '0', '--json']);
-  const why = 'an earlier message of the same deploy is waiting for its next try';
+  const why = 'an earlier message about the same is waiting for its next try';
   assert.equal([second.status, second.stderr], [0, saying(why)]);
   assert.equal(outcome(second), ['queued', 0, why]);
   assert.is(chats.hook.requests.length, 1);
+});
+
+test('the end of a trouble waits for the message about its beginning, that of another one does not', async () => {
+  const down = (kind: string, instance: string) =>
+    event(kind, { instance, deploy_id: null, reason: 'run: runner start shop' });
+  chats.hook.fail('html', 1);
+  const first = await chats.send([down('AppDown', 'eu')], ['--wait', '0', '--json']);
+  const { queue_id } = JSON.parse(first.stdout);
+  change(`${queue_id}.discord.json`, { next_at: new Date(Date.now() + 3_600_000).toISOString() });
+  const end = await chats.send([down('AppUp', 'eu')], ['--wait', '0', '--json']);
+  assert.is(outcome(end)[0], 'queued');
+  const other = await chats.send([down('AppUp', 'us')], ['--wait', '0', '--json']);
+  assert.is(outcome(other)[0], 'delivered');
+  await run('runner-notify', ['flush', '--now'], { root: chats.root });
+  const shown = chats.hook.messages.map(({ payload }) => String(payload.content).slice(3, 14));
+  assert.equal(shown, ['App up agai', 'App down: `', 'App up agai']);
 });
 
 test('while another process delivers for longer than the time to wait, that is the reason', async () => {

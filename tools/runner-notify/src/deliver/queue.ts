@@ -3,6 +3,7 @@
  * can be sent, in order within each deploy. Entries are on disk, or in memory when it cannot be
  * written.
  */
+import { kindOf, type LogRecord, projectOf } from '@runner/common/audit/record';
 import type { DestinationName } from '@runner/common/config/channels';
 import { isTelemetry } from '@runner/common/config/telemetry-schema';
 import { failureIn } from '@runner/common/foundation/attempt';
@@ -28,7 +29,10 @@ export interface QueueOptions {
 
 /** Kept in memory, so that the entry need not be read again. */
 interface Position {
-  /** Entries of one deploy stay in order; at the code host those of one app, whose last status counts. */
+  /**
+   * Entries of one deploy, or about one trouble, stay in order; at the code host those of one app, whose last status
+   * counts.
+   */
   readonly deploy: string | symbol;
   readonly nextAt: number;
 }
@@ -179,5 +183,25 @@ function position({ channel, event, next_at, left }: QueueEntry, now: number): P
   // The others have it, and get the next ones meanwhile.
   if (left !== null) return { deploy: Symbol(), nextAt };
   if (isTelemetry(channel)) return { deploy: channel, nextAt };
-  return { deploy: String(channel === 'code-host' ? event.project : event.deploy_id), nextAt };
+  return { deploy: String(channel === 'code-host' ? event.project : subjectOf(event)), nextAt };
+}
+
+/** Changes of state that begin or end something, and the field that names it; those of a watch name their deploy. */
+const SUBJECTS: Readonly<Record<string, string>> = {
+  AppDown: 'instance',
+  AppUp: 'instance',
+  ApprovalWanted: 'plan',
+  JobFailed: 'job',
+  JobMissed: 'job',
+  JobRecovered: 'job',
+  PlanApproved: 'plan',
+  PlanExpired: 'plan',
+  TokenEnding: 'fingerprint',
+  TokenRenewed: 'fingerprint',
+};
+
+/** The deploy or the trouble that an event is about: the last message has to be about how it is now. */
+function subjectOf(event: LogRecord): unknown {
+  const field = SUBJECTS[String(kindOf(event))];
+  return field ? [projectOf(event), field, event[field]].join(' ') : event.deploy_id;
 }

@@ -193,7 +193,7 @@ function whyUntried(next: Next | undefined): string {
   if (!next) return 'another process is delivering';
   if (next.wait <= 0) return 'there was no time to try';
   if (next.why === 'backoff')
-    return 'an earlier message of the same deploy is waiting for its next try';
+    return 'an earlier message about the same is waiting for its next try';
   const seconds = `${Math.ceil(next.wait / 1000)} s`;
   return next.why === 'rate'
     ? `the rate limit allows the next message in ${seconds}`
