@@ -112,6 +112,10 @@ test('agent.yml decides the allowed orders of each signer, and the key file must
   assert.equal(await judged(world, order), [1, 'refused', 'signer_unknown']);
   writeFileSync(path, `${before}allow: { alice: { apps: [shop], verbs: [deploy] } }\n`);
   assert.equal(await judged(world, order), [1, 'refused', 'signer_unknown']);
+  for (const key of ['apps', 'verbs']) {
+    writeFileSync(path, `${before}allow:\n  alice:\n    ${key}:\n    #  - hold\n`);
+    assert.equal(await judged(world, order), [1, 'refused', 'signer_unknown'], key);
+  }
   writeFileSync(path, before);
   chmodSync(operator.signers, 0o666);
   assert.equal(await judged(world, order), [1, 'failed', 'guard_tripped']);

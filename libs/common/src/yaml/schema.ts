@@ -37,6 +37,8 @@ export type Schema =
       readonly type: 'array';
       readonly items: Schema;
       readonly minItems?: number;
+      /** A key without a value is an empty list; otherwise it counts as absent. */
+      readonly mayBeEmpty?: boolean;
       readonly description?: string;
     }
   | ObjectSchema
@@ -190,7 +192,7 @@ function checkMap(
     const isEmpty = entry.value.kind === 'scalar' && entry.value.value === null;
     if (!isEmpty || ('type' in wanted && wanted.type === 'object'))
       values.set(entry.key, check(entry.value, wanted, file, path));
-    else if ('mayBeEmpty' in wanted) values.set(entry.key, '');
+    else if ('mayBeEmpty' in wanted) values.set(entry.key, wanted.type === 'array' ? [] : '');
   }
   return requireKeys(values, schema, { file, key, line: tree.line });
 }

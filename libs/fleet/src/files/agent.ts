@@ -17,7 +17,8 @@ export const agentFiles = (root: string) => ({
 /** `agent.yml`. */
 export type AgentConfig = Awaited<ReturnType<typeof readAgent>>;
 
-const TEXTS = list({ type: 'string' });
+/** One without items allows nothing. */
+const TEXTS = { ...list({ type: 'string' }), mayBeEmpty: true };
 const SCHEMA = keys(
   {
     server: { type: 'string' },
