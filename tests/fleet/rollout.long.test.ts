@@ -271,7 +271,7 @@ withBroker(
     assert.match(again.stderr, /shop: web1: retry in/);
     await must(run('runner-remove', ['gone', '--yes'], { root }));
     await stage.world.push('v6d', { deploy: deployFile() });
-    const good = await stage.fleet('fetch', '--deploy', '--max-parallel', '2');
+    const good = await stage.fleet('fetch', '--deploy', '--max-parallel', '2', '--deadline', '20m');
     assert.equal([good.status, good.lines.at(-1)?.done], [0, 3], good.stdout + good.stderr);
   },
 );

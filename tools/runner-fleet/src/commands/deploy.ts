@@ -97,7 +97,8 @@ export const deploy = command({
   about: 'Deploy the same commit of an app on several servers',
   details:
     "Asks the servers for the branch's commit and deploys it: first on the canary, then in batches.\n" +
-    'The rollout stops when more than --max-failures servers fail. One signature covers the whole rollout.',
+    'The rollout stops when more than --max-failures servers fail. One signature and one --deadline cover\n' +
+    'the whole rollout.',
   positionals: APP,
   options: {
     ...ROLLOUT,

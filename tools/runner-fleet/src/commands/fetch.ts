@@ -24,6 +24,7 @@ export const fetch = command({
     canary: ROLLOUT.canary,
     'max-parallel': ROLLOUT['max-parallel'],
     'max-failures': ROLLOUT['max-failures'],
+    deadline: ROLLOUT.deadline,
     wait: ROLLOUT.wait,
     key: ROLLOUT.key,
   },
