@@ -274,6 +274,16 @@ withBroker(
     );
     write(scene, 'web1', 3);
     await allAreEqual(scene, 'lies');
+    await owner.request(
+      '$JS.API.STREAM.MSG.DELETE.EVENTS',
+      JSON.stringify({ seq: first?.seq }),
+      5_000,
+    );
+    const cut = await scene.operator.fleet(['verify', '--server', 'web1']);
+    assert.match(
+      cut.stdout,
+      /; 1 message before the first: over 400 days old, or dropped by the broker\n$/,
+    );
     await owner.close();
   },
 );

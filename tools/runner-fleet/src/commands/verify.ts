@@ -31,18 +31,26 @@ export const verify = command({
   human: ({ servers }: { servers: Verified[] }) =>
     servers
       .map(
-        ({ server, batches, gaps, results, problems }) =>
-          `${server.padEnd(12)}  ${batches} messages, ${results} results, ${harmlessLine([...problems, ...gapWords(gaps)].join('; ')) || 'all in order'}\n`,
+        ({ server, batches, results, problems, ...loss }) =>
+          `${server.padEnd(12)}  ${batches} messages, ${results} results, ${harmlessLine([...problems, ...lossWords(loss)].join('; ')) || 'all in order'}\n`,
       )
       .join(''),
 });
 
-const gapWords = (gaps: number) =>
-  gaps === 0
-    ? []
-    : [
-        `${counted(gaps, 'gap')}: records are missing: rotated away before they were sent, or too long to send`,
-      ];
+/** What is not there, and may be in order. */
+function lossWords({ gone, gaps }: Pick<Verified, 'gone' | 'gaps'>): string[] {
+  const lost = counted(gone, 'message');
+  return [
+    ...(gone === 0
+      ? []
+      : [`${lost} before the first: over 400 days old, or dropped by the broker`]),
+    ...(gaps === 0
+      ? []
+      : [
+          `${counted(gaps, 'gap')}: records are missing: rotated away before they were sent, or too long to send`,
+        ]),
+  ];
+}
 
 type Verified = Awaited<ReturnType<typeof verified>>;
 
@@ -51,10 +59,10 @@ async function verified(broker: Broker, { server: of, state, problem }: PingRepl
   const sent = state?.events.sent ?? 0;
   // Reading them is what counts and checks them.
   for await (const _ of source.unread(broker));
-  const { server, batches, gaps, problems, newest } = source;
+  const { server, batches, gone, gaps, problems, newest } = source;
   if (newest < sent)
     problems.push(`the broker has ${newest} messages of the ${sent} that ${server.server} sent`);
   const { results, problems: others } = await checkResults(broker, server);
   const all = [...(problem === undefined ? [] : [problem]), ...problems, ...others];
-  return { server: server.server, batches, gaps, results, problems: all };
+  return { server: server.server, batches, gone, gaps, results, problems: all };
 }

@@ -16,6 +16,8 @@ export class ServerEvents {
   batches = 0;
   /** How many times records were rotated away before they were sent. */
   gaps = 0;
+  /** How many messages are missing before the first: too old, or the broker has dropped them. */
+  gone = 0;
   private before: CheckedBatch | undefined;
   private keys: ServerKeys;
   /** Offset up to which each log file was read, so that repeated messages yield nothing twice. */
@@ -41,6 +43,7 @@ export class ServerEvents {
   /** Reads from the start again: a broker that was restarted may have lost messages, and numbers new ones from there. */
   rewind(): void {
     this.seq = 1;
+    this.gone = 0;
     this.before = undefined;
     this.keys = new ServerKeys(this.server);
   }
@@ -62,6 +65,7 @@ export class ServerEvents {
       if (!follows(checked, this.before))
         this.problems.push(`message ${stored.seq} of ${server} does not follow the one before it`);
       const { n, prev, file, from, to, gap } = checked.batch;
+      if (!this.before) this.gone += n - 1;
       // A repeated message does not move the chain back.
       if (n > (this.before?.batch.n ?? 0) || prev === FIRST_PREV) this.before = checked;
       this.batches += 1;
