@@ -1,13 +1,16 @@
 /** A release is judged after it is live: it passes, is left for the version before, or cannot be judged. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { runningPid } from '@runner/common/files/process';
 import { killApp } from '@runner/testing/app';
 import { start } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { request } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
+import { recording } from '../deploys/fake-programs.ts';
 import { isOver, recordOf, shipWatched, TRAFFIC, watched, watcher, watchSuite } from './watch.ts';
 import { runningSlots } from './world.ts';
 
@@ -229,6 +232,32 @@ test('a watch goes on after a reboot, also if its time is over, and its way back
   await until(() => !world.state().deploying, 'the way back does not end');
   assert.equal([watched(world)?.verdict, world.kinds().includes('WatchEnded')], ['bad', false]);
   assert.is((await request(world.proxy.port)).version, 'v1');
+});
+
+test('a release that ends because the server shuts down is not bad, and is judged after the boot', async ({
+  world,
+}) => {
+  const state = join(temporaryFolder('systemd'), 'state');
+  const isRunning = `test "$1" = is-system-running || exit 1; cat ${state}; exit 1`;
+  const { env } = recording(['systemctl'], isRunning);
+  await world.ship('v1', 'good', TRAFFIC);
+  await world.push('v2', {
+    deploy: trafficFile(`${TRAFFIC}watch: 5m\n`),
+    files: trafficFiles('v2', 'good'),
+  });
+  writeFileSync(state, 'stopping\n');
+  assert.is((await world.deploy([], env)).status, 0);
+  const shown = join(world.root, 'apps/shop/watch.json');
+  const isBad = () => existsSync(shown) && /"finding":"bad"/.test(readFileSync(shown, 'utf8'));
+  process.kill(-Number(runningPid(join(world.dir, 'run/b'))), 'SIGKILL');
+  await until(isBad, 'its end is not seen');
+  // Its bus is closed before the server is down.
+  writeFileSync(state, '');
+  await setTimeout(1_000);
+  assert.is(recordOf(world, 'WatchFailed'), undefined);
+  writeFileSync(state, 'degraded\n');
+  await until(isOver(world), 'the watch does not end');
+  assert.is(watched(world)?.verdict, 'bad');
 });
 
 test('a release that follows at once is watched by the watcher of the one before', async ({

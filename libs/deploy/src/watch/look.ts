@@ -3,8 +3,10 @@
 import type { ProxyMark, WatchState } from '@runner/common/apps/watch';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
 import type { Target } from '../instances/drivers/driver.ts';
+import { isShuttingDown } from '../instances/drivers/unit-state.ts';
 import type { Operation } from '../journal/operation.ts';
 import { BEFORE_ALL } from '../proxy/mark.ts';
+import { stepEnvironment } from '../run/environment.ts';
 import { commandSource, healthSource, querySource } from './asked.ts';
 import { haproxySource } from './haproxy.ts';
 import { outputSource } from './output.ts';
@@ -96,7 +98,10 @@ export async function lookUntil(
       due.set(source, now + every);
       void one(source);
     }
-    const isBad = sources.some(({ finding }) => finding === 'bad');
+    const isBad =
+      sources.some(({ finding }) => finding === 'bad') &&
+      // One that is bad before the server is down is bad after the boot, too.
+      (now >= until || !isShuttingDown(stepEnvironment(io.env)));
     if (isBad) await Promise.all(sources.map((source) => source.isQuick && one(source)));
     if (isBad || now >= until) return judge(sources);
     if (signal.aborted) return undefined;

@@ -62,6 +62,12 @@ export function askUnit(
   return ask('systemctl', [...manager(start), ...args, '--', unit], { env });
 }
 
+/** Whether systemd is stopping the server, and with it the apps. Its bus is closed early, and then gives no answer. */
+export function isShuttingDown(env: Readonly<Record<string, string>>): boolean {
+  const { status, stdout } = ask('systemctl', ['is-system-running'], { env });
+  return status !== null && status > 0 && ['stopping', ''].includes(stdout.trim());
+}
+
 /** What systemd's client answers about the unit of a target. */
 export function answerAbout(target: UnitTarget, ...args: string[]): string {
   return askUnit(target.start, ownUnit(target), target.outerEnv, ...args).stdout;
