@@ -7,6 +7,7 @@ import { preloading, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
+import { recording } from './fake-programs.ts';
 import { deployFile, gate, type World, worldSuite } from './world.ts';
 
 const test = worldSuite('cancel');
@@ -179,6 +180,29 @@ test('cancel ends a running deploy as Ctrl-C does: rolled back, no cause, not co
     [later.status, later.stdout],
     [0, "Nothing to cancel: no deploy of 'shop' is running.\n"],
   );
+});
+
+test('a deploy whose app is ended by the shutdown of the server is interrupted, not counted', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await world.deploy();
+  // The signal comes while the unit is asked for, which the systemd of the server has stopped already.
+  const script = `case "$*" in
+  *is-active*) test ! -e "$0.settled" || { kill -TERM $PPID; exit 3; }; touch "$0.settled"; echo active;;
+esac`;
+  const { env } = recording(['systemctl'], script);
+  const unit = deployFile(world.port).replace(
+    /^start: .*$/m,
+    'start: { type: systemd, unit: shop.service }',
+  );
+  await world.push('v2', { deploy: unit });
+  const ended = await world.deploy([], env);
+  assert.is(ended.status, 143, ended.stderr);
+  const { error, interrupted } =
+    world.events().find((each) => each.event_type === 'DeployFailure') ?? {};
+  assert.equal([error, interrupted], ['start: was interrupted', true]);
+  assert.is(world.state().failures, null);
 });
 
 test('an edit that changes nothing does not hide that a deploy was cancelled', async ({

@@ -1,6 +1,7 @@
 /** The steps of an operation, and running them: the journal has each before it runs. */
+import { setImmediate as turn } from 'node:timers/promises';
 import type { SlotName } from '@runner/common/apps/slots';
-import { asStepFailure, refuseInterrupted, type Stage } from '../run/step.ts';
+import { asStepFailure, interruption, refuseInterrupted, type Stage } from '../run/step.ts';
 import { enterStage } from './journal.ts';
 import type { Operation } from './operation.ts';
 
@@ -44,7 +45,11 @@ export async function runSteps(op: Operation, steps: Iterable<Step>) {
   } catch (error) {
     // What could not make the next step is not a fault of the last one.
     if (shown !== undefined) isOver ? reporter.done() : reporter.failed();
-    return { error: asStepFailure(error, now?.stage ?? 'config'), step: now };
+    const failure = asStepFailure(error, now?.stage ?? 'config');
+    // A server that shuts down ends the app, too: its signal may wait behind what asked for the app.
+    await turn();
+    const isItsOwn = !op.signal.aborted || failure.blame === 'operator';
+    return { error: isItsOwn ? failure : interruption(failure.stage), step: now };
   }
 }
 

@@ -87,9 +87,14 @@ export function withSeen(error: StepFailure, seen: string | undefined): StepFail
   return new StepFailure(error.stage, error.message, { ...error, seen });
 }
 
+/** The failure of a step that a signal of the operator ended. */
+export function interruption(stage: Stage): StepFailure {
+  return new StepFailure(stage, `${stage}: was interrupted`, { blame: 'operator' });
+}
+
 /** Throws a StepFailure after a signal of the operator. */
 export function refuseInterrupted({ aborted }: AbortSignal, stage: Stage): void {
-  if (aborted) throw new StepFailure(stage, `${stage}: was interrupted`, { blame: 'operator' });
+  if (aborted) throw interruption(stage);
 }
 
 /**

@@ -9,7 +9,7 @@ import { instancePaths, letPass } from '../instances/slots.ts';
 import { type Deploy, say } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { markProxy } from '../proxy/mark.ts';
-import { StepFailure } from '../run/step.ts';
+import { interruption, StepFailure } from '../run/step.ts';
 import { lookUntil, sourcesOf } from './look.ts';
 import { progressWriter } from './progress.ts';
 import { quietLog } from './quiet.ts';
@@ -99,8 +99,7 @@ async function judgeShare(
       say(op, `canary: at ${percent} %: ${death}: ${version} gets all of them`);
       return true;
     }
-    if (!judgement)
-      throw new StepFailure('canary', 'canary: was interrupted', { blame: 'operator' });
+    if (!judgement) throw interruption('canary');
     const { verdict } = judgement;
     const reason = op.redact(judgement.words);
     op.shares.push({ percent, verdict, reason });
