@@ -28,7 +28,9 @@ function scriptFiles() {
 
 /** What the build makes, as [path relative to dist, content, mode] triples. */
 async function made() {
-  const programs = tools.filter((tool) => existsSync(join(checkout, 'tools', tool, 'src/main.ts')));
+  const programs = tools.filter((tool) =>
+    existsSync(join(checkout, 'tools', tool, 'src/commands')),
+  );
   const [{ files, sources }, reference] = await Promise.all([
     bundleTools(programs, version),
     referenceFiles(programs, version),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { checkout } from '../tasks/checkout.mjs';
+import { entries } from './entries.mjs';
 
 // What is large and not always needed: each is bundled once into dist/lib, and loaded when something of it
 // is first used. PACKAGES are known by their names; OURS by the sources that are imported by the name of their
@@ -159,12 +160,12 @@ export async function bundleTools(tools, version) {
     // An ES module joins the file, CommonJS is wrapped.
     mainFields: ['module', 'main'],
     define: { __VERSION__: JSON.stringify(version) },
-    plugins: [fromLib],
+    plugins: [entries, fromLib],
   };
   const [programs, ...lazy] = await Promise.all([
     build({
       ...ours,
-      entryPoints: tools.map((tool) => ({ in: `tools/${tool}/src/main.ts`, out: `bin/${tool}` })),
+      entryPoints: tools.map((tool) => ({ in: `tool:${tool}`, out: `bin/${tool}` })),
       banner: { js: `#!/usr/bin/env node\n${OLD_NODE}\n${NO_INSPECTOR}\n${NO_WARNINGS}\n${LAZY}` },
     }),
     build({

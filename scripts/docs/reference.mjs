@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { entries } from '../bundle/entries.mjs';
 import { checkout } from '../tasks/checkout.mjs';
 
 /** What a command loads when it runs is not needed to read its definition. */
@@ -16,13 +17,13 @@ const leaveOutLazyParts = {
 
 /**
  * Manual pages, completions, JSON Schemas and the page of commands, as [file relative to dist, text]
- * pairs: scripts/docs/reference/main.ts makes them of what every tool's src/main.ts hands to `main`.
+ * pairs: scripts/docs/reference/main.ts makes them of what every tool hands to `main`.
  */
 export async function referenceFiles(tools, version) {
   const main = './scripts/docs/reference/main.ts';
   if (!existsSync(join(checkout, main))) return [];
   const contents = [
-    ...tools.map((tool) => `import './tools/${tool}/src/main.ts';`),
+    ...tools.map((tool) => `import 'tool:${tool}';`),
     `export { referenceFiles } from '${main}';`,
   ].join('\n');
   const { outputFiles } = await build({
@@ -34,7 +35,7 @@ export async function referenceFiles(tools, version) {
     platform: 'node',
     target: 'node20',
     define: { __VERSION__: JSON.stringify(version) },
-    plugins: [leaveOutLazyParts],
+    plugins: [entries, leaveOutLazyParts],
     alias: { '@runner/common/cli/main': './scripts/docs/reference/collect.ts' },
     logLevel: 'silent',
   });

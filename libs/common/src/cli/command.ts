@@ -112,11 +112,6 @@ export interface Tool {
   readonly meant?: string;
 }
 
-/** A tool with one command, which says what both are for. */
-export function toolOf(name: string, definition: Command): Tool {
-  return { name, about: definition.about, commands: [definition] };
-}
-
 /** `runner tokens list`: how an operator types a command of a tool. */
 export function titleOf(tool: Tool, definition?: Command): string {
   return [tool.name.replace('-', ' '), definition?.name].filter(Boolean).join(' ');
