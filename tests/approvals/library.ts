@@ -1,8 +1,7 @@
 /** Plans through the library, in this process: a world with an app that starts nothing, and real git. */
 
 import type { StoredPlan } from '@runner/common/apps/plans';
-import type { Io } from '@runner/common/foundation/io';
-import { processIo } from '@runner/common/foundation/io';
+import { type Io, processIo } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { makePlan } from '@runner/deploy/plan/make';
 import type { PlanRequest } from '@runner/deploy/plan/planners';

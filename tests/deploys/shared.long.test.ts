@@ -11,8 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { inCurrent } from './shared.ts';
-import type { World } from './world.ts';
-import { worldSuite } from './world.ts';
+import { type World, worldSuite } from './world.ts';
 
 const test = worldSuite('shared');
 

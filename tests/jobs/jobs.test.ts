@@ -7,8 +7,7 @@ import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { deployFile, gate, suiteOf } from '../deploys/world.ts';
 import { dueNow, MINUTE, newsOf } from './jobs.ts';
-import type { JobWorld } from './world.ts';
-import { makeJobWorld } from './world.ts';
+import { type JobWorld, makeJobWorld } from './world.ts';
 
 const test = suiteOf('jobs', makeJobWorld);
 

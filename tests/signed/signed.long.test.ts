@@ -6,8 +6,7 @@ import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import type { World } from '../deploys/world.ts';
-import { suiteOf } from '../deploys/world.ts';
+import { suiteOf, type World } from '../deploys/world.ts';
 import { edit, fetch, keyFile, line, makeSignedWorld } from './signed.ts';
 
 const test = suiteOf('signed commits', makeSignedWorld);

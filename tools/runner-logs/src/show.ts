@@ -13,8 +13,7 @@ import {
   processFiles,
   type ShowText,
 } from '@runner/deploy/lifecycle/followed';
-import type { Extent } from '@runner/deploy/lifecycle/output';
-import { outputOf } from '@runner/deploy/lifecycle/output';
+import { type Extent, outputOf } from '@runner/deploy/lifecycle/output';
 import { showProgram } from '@runner/deploy/lifecycle/show';
 import { readMarks } from '@runner/deploy/run/output-marks';
 

@@ -6,8 +6,7 @@ import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { opened, publicKeyFrom } from '@runner/deploy/statement/envelope';
 import { claimsOf, type ReleaseClaims } from '@runner/deploy/statement/seal';
-import type { Difference } from '@runner/deploy/statement/tree';
-import { treeText } from '@runner/deploy/statement/tree';
+import { type Difference, treeText } from '@runner/deploy/statement/tree';
 
 /** Bytes of a statement or key. */
 const GIVEN_MAX = 1_048_576;

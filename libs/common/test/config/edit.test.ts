@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ConfigChange } from '@runner/common/config/edit';
-import { editConfig } from '@runner/common/config/edit';
+import { type ConfigChange, editConfig } from '@runner/common/config/edit';
 import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';

@@ -3,8 +3,7 @@ import { APP_LOGIN_OPTIONS } from '@runner/common/cli/app-login';
 import { command } from '@runner/common/cli/command';
 import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { AddedApp } from '../registration.ts';
-import { register } from '../registration.ts';
+import { type AddedApp, register } from '../registration.ts';
 
 export const add = command({
   about: 'Register an app to deploy from git',

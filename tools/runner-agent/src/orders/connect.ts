@@ -1,7 +1,6 @@
 /** The server's connection to the broker. */
 import { Failure } from '@runner/common/foundation/failure';
-import type { Broker } from '@runner/fleet/broker/nats';
-import { loginKeyOf, openBroker } from '@runner/fleet/broker/nats';
+import { type Broker, loginKeyOf, openBroker } from '@runner/fleet/broker/nats';
 import { AGENT_API, accountOf } from '@runner/fleet/broker/subjects';
 import { agentFiles } from '@runner/fleet/files/agent';
 import { readSecretFile } from '@runner/fleet/order/seal';

@@ -3,8 +3,7 @@ import { command } from '@runner/common/cli/command';
 import { EXIT, invalidValue } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { counted } from '@runner/common/text/words';
-import type { LogVerdict } from '../verify/verdict.ts';
-import { verdict } from '../verify/verdict.ts';
+import { type LogVerdict, verdict } from '../verify/verdict.ts';
 
 /** Exit status: not a problem, not a proof. */
 const UNPROVEN = 4;

@@ -1,6 +1,5 @@
 import { dirname } from 'node:path';
-import type { BackedUp } from '@runner/backup/backup';
-import { backUp } from '@runner/backup/backup';
+import { type BackedUp, backUp } from '@runner/backup/backup';
 import { sealingKey } from '@runner/backup/key';
 import { command } from '@runner/common/cli/command';
 import { makeFolder, namesIn } from '@runner/common/files/read';

@@ -3,8 +3,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { ChangeList } from '@runner/deploy/changes/list';
-import { listChanges } from '@runner/deploy/changes/list';
+import { type ChangeList, listChanges } from '@runner/deploy/changes/list';
 import { untilInterrupted } from '@runner/deploy/report/interruption';
 
 export const changes = command({

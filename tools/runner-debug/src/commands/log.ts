@@ -4,10 +4,8 @@ import type { Style } from '@runner/common/cli/output';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { harmless, harmlessLine, jsonLine } from '@runner/common/text/harmless';
 import { follow, runningDeploy } from '../follow.ts';
-import type { KeptLog } from '../kept-log.ts';
-import { openKeptLog } from '../kept-log.ts';
-import type { LogLine } from '../marked-log.ts';
-import { causeIn, linesOf, rawTexts } from '../marked-log.ts';
+import { type KeptLog, openKeptLog } from '../kept-log.ts';
+import { causeIn, type LogLine, linesOf, rawTexts } from '../marked-log.ts';
 import { showPaged } from '../pager.ts';
 
 export const log = command({

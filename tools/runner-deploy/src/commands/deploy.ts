@@ -23,8 +23,7 @@ import {
 } from '@runner/deploy/approval/options';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import { deployByHand } from '@runner/deploy/pipeline/by-hand';
-import type { DeployPlan } from '@runner/deploy/pipeline/check';
-import { planDeploy } from '@runner/deploy/pipeline/check';
+import { type DeployPlan, planDeploy } from '@runner/deploy/pipeline/check';
 import { explainFailure } from '@runner/deploy/pipeline/explanation';
 import type { DeployOutcome } from '@runner/deploy/pipeline/outcome';
 import { type Interruption, interruptionOf } from '@runner/deploy/report/interruption';

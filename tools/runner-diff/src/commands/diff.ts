@@ -3,8 +3,7 @@ import { command } from '@runner/common/cli/command';
 import { table } from '@runner/common/cli/output';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { counted } from '@runner/common/text/words';
-import type { NameChanges, VersionDiff } from '@runner/deploy/changes/diff';
-import { diffVersions } from '@runner/deploy/changes/diff';
+import { diffVersions, type NameChanges, type VersionDiff } from '@runner/deploy/changes/diff';
 import { untilInterrupted } from '@runner/deploy/report/interruption';
 
 export const diff = command({

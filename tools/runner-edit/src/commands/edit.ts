@@ -4,8 +4,7 @@ import { command } from '@runner/common/cli/command';
 import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
 import { refuseTwoReaders } from '@runner/common/files/read';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { Edited } from '../change.ts';
-import { change } from '../change.ts';
+import { change, type Edited } from '../change.ts';
 
 export const edit = command({
   about: "Change an app's token, branch or repository",

@@ -1,7 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { WrittenFiles } from '@runner/deploy/instances/boot-files';
-import { writeBootFiles } from '@runner/deploy/instances/boot-files';
+import { type WrittenFiles, writeBootFiles } from '@runner/deploy/instances/boot-files';
 
 export const files = command({
   name: 'files',

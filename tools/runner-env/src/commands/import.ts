@@ -1,6 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import type { SetSecrets } from '../change.ts';
-import { noteUnread, store } from '../change.ts';
+import { noteUnread, type SetSecrets, store } from '../change.ts';
 import { parseDotenv } from '../dotenv.ts';
 import { checkedValue, readFileOf, requireSecretsOf, scopeOf, variableName } from '../value.ts';
 

@@ -1,7 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { usage } from '@runner/common/foundation/failure';
-import type { SetSecrets } from '../change.ts';
-import { noteUnread, store } from '../change.ts';
+import { noteUnread, type SetSecrets, store } from '../change.ts';
 import { requireRestart, restartFor } from '../restart.ts';
 import { readValue, requireSecretsOf, scopeOf, variableName } from '../value.ts';
 

@@ -1,7 +1,6 @@
 /** The operator's connection to the broker. */
 import type { Context } from '@runner/common/cli/command';
-import type { Broker } from '@runner/fleet/broker/nats';
-import { openBroker } from '@runner/fleet/broker/nats';
+import { type Broker, openBroker } from '@runner/fleet/broker/nats';
 import { operatorFiles, readFleet } from '@runner/fleet/files/operator';
 import { readSecretFile } from '@runner/fleet/order/seal';
 

@@ -4,8 +4,7 @@ import { type Style, table } from '@runner/common/cli/output';
 import { usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { sizeText } from '@runner/common/text/size';
-import type { Pruned, PrunedApp } from '@runner/deploy/prune/prune';
-import { pruneApps } from '@runner/deploy/prune/prune';
+import { type Pruned, type PrunedApp, pruneApps } from '@runner/deploy/prune/prune';
 
 export const prune = command({
   needsRoot: true,

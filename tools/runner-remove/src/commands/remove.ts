@@ -8,8 +8,7 @@ import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { canAsk, confirm } from '@runner/common/tokens/prompt';
 import { setupApps } from '@runner/deploy/instances/setup-record';
-import type { RemovedApp } from '@runner/deploy/remove/remove';
-import { removeApp, requireMayEnd } from '@runner/deploy/remove/remove';
+import { type RemovedApp, removeApp, requireMayEnd } from '@runner/deploy/remove/remove';
 
 export const remove = command({
   about: 'Remove an app and stop it',

@@ -3,8 +3,7 @@ import { command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { leftEnabled } from '@runner/deploy/instances/left-enabled';
-import type { StoppedBefore } from '@runner/deploy/instances/stop';
-import { stopAllBeforeTraffic } from '@runner/deploy/instances/stop';
+import { type StoppedBefore, stopAllBeforeTraffic } from '@runner/deploy/instances/stop';
 import { LIFE_EXITS, LIFE_OPTIONS, runLife, stopText } from '@runner/deploy/life';
 import type { LifeOutcome } from '@runner/deploy/lifecycle/verbs';
 

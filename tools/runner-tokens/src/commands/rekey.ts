@@ -1,6 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import type { Rekeyed } from '../master-key.ts';
-import { rekeyAll, tryRekey } from '../master-key.ts';
+import { type Rekeyed, rekeyAll, tryRekey } from '../master-key.ts';
 
 export const rekey = command({
   name: 'rekey',

@@ -2,12 +2,10 @@ import { command } from '@runner/common/cli/command';
 import { fields, type Style, table } from '@runner/common/cli/output';
 import { Failure, notProvided, usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { TokenAccount } from '../account.ts';
-import { findAccount } from '../account.ts';
+import { findAccount, type TokenAccount } from '../account.ts';
 import type { GitVerdict } from '../ask-git.ts';
 import { rememberEnds } from '../remember.ts';
-import type { TokenVerdict } from '../test-all.ts';
-import { testAll } from '../test-all.ts';
+import { type TokenVerdict, testAll } from '../test-all.ts';
 import { type TestContext, warnOfExpiry } from '../warn.ts';
 
 /** A token that the code host refused, as `--json` prints it. */
