@@ -28,13 +28,9 @@ export interface Counted {
   readonly drained: number;
 }
 
-export interface Load {
-  order(order: Exclude<Order, 'end'>): Promise<void>;
-  /** Waits for the last answers. */
-  end(): Promise<Counted>;
-}
+export type Load = Awaited<ReturnType<typeof startLoad>>;
 
-export async function startLoad(port: number, rate: number, folder: string): Promise<Load> {
+export async function startLoad(port: number, rate: number, folder: string) {
   const child = fork(
     join(checkoutFolder(), 'scripts/bundle/run.mjs'),
     ['bench/zero-drop/load.ts', String(port), String(rate), folder],
@@ -52,7 +48,8 @@ export async function startLoad(port: number, rate: number, folder: string): Pro
   };
   await answer();
   return {
-    order: async (order) => void (await send(order)),
+    order: async (order: Exclude<Order, 'end'>) => void (await send(order)),
+    /** Waits for the last answers. */
     end: async () => (await send('end')) as Counted,
   };
 }

@@ -31,15 +31,7 @@ const RULES = 0.05;
 const MISLEADS = 0.5;
 
 /** A log as the loop below reads it: the features of its rows by number, and all of them once. */
-interface Numbered {
-  readonly rows: readonly {
-    readonly features: Int32Array;
-    readonly score: number;
-    readonly truth: number;
-    readonly misleads: boolean;
-  }[];
-  readonly features: Int32Array;
-}
+type Numbered = ReturnType<typeof numbered>;
 
 /** The weight of each feature; the samples in a fixed order give the same weights. */
 export function learn(samples: readonly Sample[]): Map<string, number> {
@@ -69,7 +61,7 @@ export function learn(samples: readonly Sample[]): Map<string, number> {
   return new Map(names.map((feature, number) => [feature, means[number] ?? 0]));
 }
 
-function numbered(rows: Sample['rows'], numbers: ReadonlyMap<string, number>): Numbered {
+function numbered(rows: Sample['rows'], numbers: ReadonlyMap<string, number>) {
   const own = rows.map((row) => ({
     ...row,
     features: Int32Array.from(row.features.flatMap((feature) => numbers.get(feature) ?? [])),

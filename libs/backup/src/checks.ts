@@ -27,12 +27,9 @@ export function isSharedLink({ path, type }: TarEntry): boolean {
 }
 
 /** What the file system has room for. */
-export interface Room {
-  readonly bytes: number;
-  readonly entries: number;
-}
+export type Room = ReturnType<typeof roomIn>;
 
-export function roomIn(folder: string): Room {
+export function roomIn(folder: string) {
   const { bavail, bsize, ffree, files } = statfsSync(folder);
   // Some file systems do not count files.
   return { bytes: bavail * bsize, entries: files > 0 ? ffree : Number.POSITIVE_INFINITY };

@@ -48,12 +48,6 @@ export interface Extraction {
   readonly rule: string | null;
 }
 
-/** Takes a log chunk by chunk and chooses at its end. */
-export interface Extractor {
-  push(chunk: Uint8Array | string): void;
-  end(): Extraction;
-}
-
 /** What is kept of a log that is in memory. */
 export function collect(log: string | Uint8Array): Collected {
   const { reader, finish } = createCollecting();
@@ -76,7 +70,7 @@ function createCollecting() {
 }
 
 /** An extractor for one log, which comes in chunks of any size. */
-export function createExtractor(options: ExtractOptions = {}): Extractor {
+export function createExtractor(options: ExtractOptions = {}) {
   const redact = options.redact ?? redactor();
   const { reader, finish } = createCollecting();
   return { push: reader.push, end: () => extraction(finish(), options, redact) };

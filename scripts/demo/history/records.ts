@@ -22,14 +22,11 @@ interface Life {
   active: Active | undefined;
 }
 
-/** All records in the order of time, and what is active at the end. */
-export interface MadeUpHistory {
-  readonly records: MadeUp[];
-  readonly active: ReadonlyMap<string, Active>;
-}
-
-/** Makes the same history for the same day up to the numbers of `random`. */
-export function madeUpHistory(until: number, days: number, random: () => number): MadeUpHistory {
+/**
+ * All records in the order of time, and what is active at the end: the same for the same day up to the numbers
+ * of `random`.
+ */
+export function madeUpHistory(until: number, days: number, random: () => number) {
   const story = new Story(random);
   const lives = HABITS.map((habit): Life => {
     return { habit, minor: 0, patch: 0, active: undefined };

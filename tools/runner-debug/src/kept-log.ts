@@ -16,22 +16,7 @@ import { inUtc } from '@runner/common/text/time';
 import { listed } from '@runner/common/text/words';
 
 /** The kept log of a deploy, opened. */
-export interface KeptLog {
-  readonly app: string;
-  readonly deployId: string;
-  readonly path: string;
-  /** Descriptor; the caller closes it. */
-  readonly fd: number;
-  /** Bytes when it was opened: a running deploy keeps writing. */
-  readonly size: number;
-  /** How the deploy, or the rollback by hand, ended; null while it runs, or without a record. */
-  readonly event: 'DeploySuccess' | 'DeployFailure' | 'RollbackSuccess' | null;
-  readonly version: string | null;
-  readonly timestamp: string | null;
-  readonly stage: string | null;
-  /** The line of the log that names the failure; null unless the deploy failed. */
-  readonly headline: string | null;
-}
+export type KeptLog = Awaited<ReturnType<typeof openKeptLog>>;
 
 const ENDS = ['DeploySuccess', 'DeployFailure'];
 /** How many logs an error names at most. */
@@ -42,11 +27,7 @@ const NAMED = 5;
  * deploy if the app never failed. Throws `app_not_found`, `deploy_not_found`,
  * `log_not_found`, `file_unreadable`.
  */
-export async function openKeptLog(
-  paths: Paths,
-  name: string,
-  asked: string | undefined,
-): Promise<KeptLog> {
+export async function openKeptLog(paths: Paths, name: string, asked: string | undefined) {
   const { app } = requireApp(paths, name);
   const kept = keptIds(paths, app);
   const deployId =
@@ -72,12 +53,16 @@ export async function openKeptLog(
     app,
     deployId,
     path,
+    /** Descriptor; the caller closes it. */
     fd,
+    /** Bytes when it was opened: a running deploy keeps writing. */
     size: fstatSync(fd).size,
-    event: kind as KeptLog['event'],
+    /** How the deploy, or the rollback by hand, ended; null while it runs, or without a record. */
+    event: kind as 'DeploySuccess' | 'DeployFailure' | 'RollbackSuccess' | null,
     version: text('version'),
     timestamp: time === null ? null : inUtc(time),
     stage: kind === 'DeployFailure' ? text('stage') : null,
+    /** The line of the log that names the failure; null unless the deploy failed. */
     headline:
       kind === 'DeployFailure' ? withPictures(text('error')?.split('\n')[0] ?? '') || null : null,
   };

@@ -26,17 +26,13 @@ export interface ListedSecret {
   applied: boolean;
 }
 
-export interface SecretList {
-  app: string;
-  count: number;
-  secrets: ListedSecret[];
-}
+export type SecretList = ReturnType<typeof listSecrets>;
 
 /** Lists the secrets of an app. Throws `app_not_found`, and what opening them throws. */
 export function listSecrets(
   { io, paths }: { readonly io: Io; readonly paths: Paths },
   name: string,
-): SecretList {
+) {
   const { app, instances } = requireApp(paths, name);
   const opened = openSecrets(paths, io.env, app);
   const { file } = opened;

@@ -21,25 +21,7 @@ import { type ChangedSince, changedSince, goodBefore } from './changed.ts';
 import { againWords, commandsFor, reasonsOf } from './reasons.ts';
 
 /** The newest failed deploy or rollback. */
-export interface FailedDeploy {
-  deploy_id: string | null;
-  version: string;
-  commit: string | null;
-  /** ISO 8601 UTC. */
-  timestamp: string;
-  stage: string | null;
-  /** Its first line. */
-  error: string;
-  /** The lines of the output that say why, or the rest of the error; at most 800 code points. */
-  cause: string;
-  /** Of the commit. */
-  subject: string | null;
-  author: string | null;
-  /** The version that was deployed later, also if it was left again; null: the failure may still matter. */
-  over: string | null;
-  /** The branch could not be checked, and can be again. */
-  recovered: boolean;
-}
+export type FailedDeploy = ReturnType<typeof failureOf>;
 
 /** What `runner why` prints. */
 export interface AppExplanation extends Pick<AppSummary, 'app' | 'state' | 'next'> {
@@ -116,7 +98,7 @@ async function newestOf(context: Context, app: string): Promise<LogRecord | unde
   }
 }
 
-function failureOf(record: LogRecord, shown: AppSummary): FailedDeploy {
+function failureOf(record: LogRecord, shown: AppSummary) {
   const [error = '', ...output] = textOf(record, 'error').split('\n');
   const timestamp = inUtc(textOf(record, 'timestamp'));
   const [over = null] = deployedSince(shown.instances, timestamp);
@@ -125,13 +107,19 @@ function failureOf(record: LogRecord, shown: AppSummary): FailedDeploy {
     deploy_id: textOf(record, 'deploy_id') || null,
     version: textOf(record, 'version'),
     commit: textOf(record, 'commit') || null,
+    /** ISO 8601 UTC. */
     timestamp,
     stage,
+    /** Its first line. */
     error,
+    /** The lines of the output that say why, or the rest of the error; at most 800 code points. */
     cause: headAndTail(textOf(record, 'cause') || output.join('\n').trimEnd(), CAUSE_MAX),
+    /** Of the commit. */
     subject: textOf(record, 'subject') || null,
     author: textOf(record, 'author') || null,
+    /** The version that was deployed later, also if it was left again; null: the failure may still matter. */
     over,
+    /** The branch could not be checked, and can be again. */
     recovered: stage === 'fetch' && !shown.check_failed && (shown.last_checked ?? '') > timestamp,
   };
 }

@@ -4,49 +4,13 @@ import { isRunning } from '../files/process.ts';
 import { isThere } from '../files/read.ts';
 import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
-import type { Deployed, RanVersion } from './deployed.ts';
+import type { Deployed } from './deployed.ts';
 import { removalOf } from './preview.ts';
-import {
-  asleepSince,
-  type Draining,
-  liveSlot,
-  type SlotName,
-  slotPaths,
-  socketIn,
-} from './slots.ts';
+import { asleepSince, type Draining, liveSlot, slotPaths, socketIn } from './slots.ts';
 import type { AppState, InstanceState } from './state.ts';
 
 /** One instance of an app. */
-export interface InstanceSummary {
-  instance: string;
-  current: Deployed | null;
-  /** Where it is found; null if that is not known. */
-  url: string | null;
-  /** When `current` became active; null without one. */
-  active_since: string | null;
-  /** Who made it active; null if that is not known. */
-  active_by: string | null;
-  /** Whether it runs; null if it sleeps, or its supervisor cannot know, did not answer or was not asked. */
-  running: boolean | null;
-  /** An operator stopped it, or its preview was removed. */
-  stopped: boolean;
-  /** Since when and why no version could be started. */
-  broken: { since: string; reason: string } | null;
-  /** Earlier good versions whose releases are kept. */
-  previous: Deployed[];
-  /** The release of `current` is no longer there. */
-  gone?: boolean;
-  /** What ran before a restore, and is not deployed here yet. */
-  restored?: RanVersion;
-  /** The slot that gets the requests; absent without `traffic`. */
-  live?: SlotName;
-  /** Since when it sleeps: the next request wakes it. */
-  asleep?: string;
-  /** The slot that finishes its last requests, or is kept warm; `running`: as above, of a process of our own. */
-  draining?: Draining & { running: boolean | null };
-  /** What ran without `traffic` and still does. */
-  before_traffic?: Deployed;
-}
+export type InstanceSummary = ReturnType<typeof instanceSummary>;
 
 /** What a supervisor has counted since the instance was started. */
 export interface Restarts {
@@ -77,7 +41,7 @@ export function instanceSummary(
   all: AppState,
   instance: string,
   { runs, isClosed }: View,
-): InstanceSummary {
+) {
   const { app, stopped, restored, instances } = all;
   const state = instances[instance] ?? NEVER_DEPLOYED;
   const { current, active_since, active_by, broken, previous, draining, before_traffic } = state;
@@ -99,22 +63,35 @@ export function instanceSummary(
   return {
     instance,
     current,
+    /** Where it is found; null if that is not known. */
     url: typeof current?.url === 'string' ? current.url : null,
+    /** When `current` became active; null without one. */
     active_since: current && (active_since ?? current.deployed_at),
+    /** Who made it active; null if that is not known. */
     active_by: (current && active_by) ?? null,
+    /** Whether it runs; null if it sleeps, or its supervisor cannot know, did not answer or was not asked. */
     running: ran ? false : current && (asleep ? null : isUp()),
+    /** An operator stopped it, or its preview was removed. */
     stopped: stopped?.instances.includes(instance) ?? removalOf(all) !== undefined,
+    /** Since when and why no version could be started. */
     broken: broken ?? null,
+    /** Earlier good versions whose releases are kept. */
     previous: previous.filter(isKept),
+    /** The release of `current` is no longer there. */
     ...(current && !isKept(current) && { gone: true }),
+    /** What ran before a restore, and is not deployed here yet. */
     ...(ran && { restored: ran }),
+    /** The slot that gets the requests; absent without `traffic`. */
     ...(live && { live }),
+    /** Since when it sleeps: the next request wakes it. */
     ...(asleep && { asleep: asleep.toISOString() }),
     // What is live does not drain: the state could not be written when it became that again.
+    /** The slot that finishes its last requests, or is kept warm; `running`: as above, of a process of our own. */
     ...(draining &&
       draining.slot !== live && {
         draining: { ...withoutRecord(draining), running: isSeen(draining.slot) },
       }),
+    /** What ran without `traffic` and still does. */
     ...(before_traffic && { before_traffic }),
   };
 }

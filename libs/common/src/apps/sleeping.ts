@@ -4,25 +4,21 @@ import { removalOf } from './preview.ts';
 import type { AppState } from './state.ts';
 
 /** When the instances of an app fall asleep. */
-export interface SleepRule {
-  /** After this long without a request, in milliseconds. */
-  readonly after: number;
-  /** The app whose previews share `limit`. */
-  readonly of: string;
-  /** Instances that may be awake at once. */
-  readonly limit: number;
-}
+export type SleepRule = NonNullable<ReturnType<typeof sleepRule>>;
 
 const AFTER = 15 * 60_000;
 
 /** undefined: the app never sleeps. */
-export function sleepRule(state: AppState): SleepRule | undefined {
+export function sleepRule(state: AppState) {
   const { app, preview } = state;
   if (!preview || removalOf(state)) return undefined;
   const { sleep_after: after, of = app, max_awake: limit } = preview;
   return {
+    /** After this long without a request, in milliseconds. */
     after: (after === undefined ? undefined : durationOf(after)) ?? AFTER,
+    /** The app whose previews share `limit`. */
     of,
+    /** Instances that may be awake at once. */
     limit: limit ?? Number.POSITIVE_INFINITY,
   };
 }

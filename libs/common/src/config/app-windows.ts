@@ -8,18 +8,10 @@ import { deployPolicyOf } from './settings.ts';
 import { opensAt, untilWords, windowsOf } from './windows.ts';
 
 /** The `deploy_windows` of an app. */
-export interface Windows {
-  /** As config.yml has them. */
-  rules: string[];
-  open: boolean;
-  /** When they open; null: they are open, or stay closed for a year. */
-  opens_at: string | null;
-  /** `until Mon 08:00`, while they are closed. */
-  text: string | null;
-}
+export type Windows = NonNullable<ReturnType<typeof readWindows>>;
 
 /** Null if the app has none, or this user may not read config.yml. Throws `config_invalid`. */
-export function readWindows(paths: Paths, app: string, now: Date): Windows | null {
+export function readWindows(paths: Paths, app: string, now: Date) {
   const config = unlessFailure(() => readTextIfThere(paths.config, YAML_MAX), undefined);
   // Reading YAML is slow: only if it says something about windows.
   if (!config?.includes('deploy_windows')) return null;
@@ -27,9 +19,12 @@ export function readWindows(paths: Paths, app: string, now: Date): Windows | nul
   if (windows.length === 0) return null;
   const opening = opensAt(windows, app, now);
   return {
+    /** As config.yml has them. */
     rules: windows.flatMap(({ texts }) => texts),
     open: opening === undefined,
+    /** When they open; null: they are open, or stay closed for a year. */
     opens_at: opening?.at?.toISOString() ?? null,
+    /** `until Mon 08:00`, while they are closed. */
     text: opening ? untilWords(opening) : null,
   };
 }

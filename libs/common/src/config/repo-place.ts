@@ -13,19 +13,13 @@ export interface RepoPlace {
 }
 
 /** A repository as a state names it: without a host it is on `default`. */
-export interface RecordedPlace {
-  readonly host?: string;
-  readonly repo: string;
-}
+export type RecordedPlace = Awaited<ReturnType<typeof placeOfRepo>>;
 
 /**
  * Finds `owner/name`, which needs no configuration, `<host>:group/sub/name`, or an address of a known
  * host. Throws `name_invalid`.
  */
-export async function placeOfRepo(
-  { paths, io }: HostQuestion,
-  given: string,
-): Promise<RecordedPlace> {
+export async function placeOfRepo({ paths, io }: HostQuestion, given: string) {
   const text = asAddress(given);
   if (!namesHost(text)) return { repo: repoName(text) };
   const { hosts, found } = await searched({ paths, io }, text);

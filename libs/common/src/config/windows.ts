@@ -91,14 +91,6 @@ function minutesOf(text: string): number | undefined {
   return minutes < 60 && all <= DAY_MINUTES ? all : undefined;
 }
 
-/** What a clock on a wall in the zone shows. */
-interface WallClock {
-  /** `2026-12-24` */
-  readonly date: string;
-  readonly day: number;
-  readonly minute: number;
-}
-
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 function clockOf(zone: string): Intl.DateTimeFormat {
@@ -116,13 +108,15 @@ function clockOf(zone: string): Intl.DateTimeFormat {
   return clock;
 }
 
-function wallClock(time: number, zone: string): WallClock {
+/** What a clock on a wall in the zone shows. */
+function wallClock(time: number, zone: string) {
   const parts = Object.fromEntries(
     clockOf(zone)
       .formatToParts(time)
       .map(({ type, value }) => [type, value]),
   );
   return {
+    /** `2026-12-24` */
     date: `${parts.year}-${parts.month}-${parts.day}`,
     day: DAYS.indexOf((parts.weekday ?? '').toLowerCase()),
     minute: Number(parts.hour) * 60 + Number(parts.minute),

@@ -63,33 +63,7 @@ export interface Server {
 }
 
 /** Files and folders of an app. */
-export interface AppPaths {
-  readonly dir: string;
-  readonly repo: string;
-  readonly releases: string;
-  readonly instances: string;
-  /** HOME of every command that the repository decides. */
-  readonly home: string;
-  /** What the last successful deploy printed, in shapes. */
-  readonly baseline: string;
-  /** What is known of the release that is watched. */
-  readonly watch: string;
-  /** What is known of its jobs. */
-  readonly jobs: string;
-  release(name: string): string;
-  /** `.deploy.yml` with which a release was made; empty: without one. */
-  fileOf(release: string): string;
-  /** The signed statement of what a release was when it was made. */
-  statementOf(release: string): string;
-  /** What was in it, an entry a line. */
-  treeOf(release: string): string;
-  /** The schema of its database, as the last deploy left it. */
-  readonly schema: string;
-  /** Folder of the sealed backups of its database. */
-  readonly databaseBackups: string;
-  databaseBackup(id: string): string;
-  instance(name: string): InstancePaths;
-}
+export type AppPaths = ReturnType<typeof appPaths>;
 
 /** Files and folders of an instance. */
 export interface InstancePaths {
@@ -149,24 +123,33 @@ export function pathsOf(root: string): Paths {
   };
 }
 
-function appPaths(dir: string): AppPaths {
+function appPaths(dir: string) {
   return {
     dir,
     repo: join(dir, 'repo.git'),
     releases: join(dir, 'releases'),
     instances: join(dir, 'instances'),
+    /** HOME of every command that the repository decides. */
     home: join(dir, 'home'),
+    /** What the last successful deploy printed, in shapes. */
     baseline: join(dir, 'baseline.json'),
+    /** What is known of the release that is watched. */
     watch: join(dir, 'watch.json'),
+    /** What is known of its jobs. */
     jobs: join(dir, 'jobs.json'),
-    release: (name) => join(dir, 'releases', name),
+    release: (name: string) => join(dir, 'releases', name),
+    /** The schema of its database, as the last deploy left it. */
     schema: join(dir, 'schema.json'),
+    /** Folder of the sealed backups of its database. */
     databaseBackups: join(dir, 'database'),
-    databaseBackup: (id) => join(dir, 'database', `${id}.age`),
-    fileOf: (release) => join(dir, 'files', `${release}.deploy.yml`),
-    statementOf: (release) => join(dir, 'files', `${release}.statement.json`),
-    treeOf: (release) => join(dir, 'files', `${release}.tree`),
-    instance: (name) => {
+    databaseBackup: (id: string) => join(dir, 'database', `${id}.age`),
+    /** `.deploy.yml` with which a release was made; empty: without one. */
+    fileOf: (release: string) => join(dir, 'files', `${release}.deploy.yml`),
+    /** The signed statement of what a release was when it was made. */
+    statementOf: (release: string) => join(dir, 'files', `${release}.statement.json`),
+    /** What was in it, an entry a line. */
+    treeOf: (release: string) => join(dir, 'files', `${release}.tree`),
+    instance: (name: string): InstancePaths => {
       const instance = join(dir, 'instances', name);
       return {
         dir: instance,

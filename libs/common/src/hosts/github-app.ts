@@ -18,13 +18,6 @@ const BEFORE = 60;
 /** Wait before retrying after a server error of GitHub, in ms. */
 const AGAIN = 1000;
 
-/** A token that was made for a repository. */
-export interface Installation {
-  readonly token: Secret;
-  /** Such as `contents:read`. */
-  readonly permissions: readonly string[];
-}
-
 type AppClock = Pick<Io, 'env' | 'now'>;
 
 /** The API as the App itself. */
@@ -45,12 +38,7 @@ function webToken({ id, key }: AppKey, now: Date): string {
 }
 
 /** Makes a token for one repository. Throws `token_invalid`, `repo_not_found`, `network_error`, … */
-export async function installationToken(
-  host: CodeHost,
-  app: AppKey,
-  repo: string,
-  io: AppClock,
-): Promise<Installation> {
+export async function installationToken(host: CodeHost, app: AppKey, repo: string, io: AppClock) {
   const api = appApi(host, app, io);
   const found = await patient(() => api.get(`/repos/${repo}/installation`));
   if (found.status === 404)
@@ -64,6 +52,7 @@ export async function installationToken(
   const rights = isObject(made.permissions) ? Object.entries(made.permissions) : [];
   return {
     token: new Secret(made.token),
+    /** Such as `contents:read`. */
     permissions: rights.map(([name, level]) => `${name}:${level}`),
   };
 }

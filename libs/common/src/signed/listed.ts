@@ -17,20 +17,12 @@ export interface ListedKeys {
   readonly revoked: ReadonlySet<string>;
 }
 
-/** What was read, what is wrong with it in a sentence each, and how more files of them are read. */
-export interface ReadKeys {
-  readonly signers: ListedKeys;
-  readonly problems: string[];
-  readonly isThere: boolean;
-  read(name: string): Buffer | undefined;
-}
-
 const LIMIT = 4_194_304;
 /** Mode bits: writable by group or others. */
 const OTHERS = 0o022;
 
-/** Reads the file and the list of revoked keys beside it. */
-export function listedKeys(paths: Paths, which: SignersFile): ReadKeys {
+/** Reads the file and the list of revoked keys beside it; `read` reads more files of them. */
+export function listedKeys(paths: Paths, which: SignersFile) {
   const { path, isChosen } = signersPathOf(readConfig(paths), which);
   const problems: string[] = [];
   // Who may write config.yml may choose another file anyway.

@@ -12,17 +12,14 @@ export interface Lenders {
 }
 
 /** The refs that a source follows, and commits that others have fetched. */
-export interface Shared {
-  list(source: GitSource): Promise<RemoteRefs>;
-  readonly lenders: Lenders;
-}
+export type Shared = ReturnType<typeof shareAnswers>;
 
 /** Remembers answers for the time of one check of all apps. */
-export function shareAnswers(): Shared {
+export function shareAnswers() {
   const listings = new Map<string, Promise<RemoteRefs>>();
   const mirrors = new Map<string, Promise<string | undefined>>();
   return {
-    list(source) {
+    list(source: GitSource) {
       // The token of a GitHub App is made for each app.
       if (source.mint) return listFollowed(source);
       const key = keyOf(source, source.tags ? '' : source.branch);
@@ -40,7 +37,7 @@ export function shareAnswers(): Shared {
         );
         if (!source.mint && !mirrors.has(key)) mirrors.set(key, lender);
       },
-    },
+    } satisfies Lenders,
   };
 }
 

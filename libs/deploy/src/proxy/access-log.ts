@@ -13,10 +13,7 @@ export interface Answer {
 }
 
 /** Where a log ended at some time. */
-export interface LogPlace {
-  readonly inode: number;
-  readonly size: number;
-}
+export type LogPlace = NonNullable<ReturnType<typeof endOfLog>>;
 
 /** A part of a log. */
 export interface LogSpan {
@@ -25,7 +22,7 @@ export interface LogSpan {
 }
 
 /** Where a log ends now; undefined if it cannot be read. */
-export function endOfLog(path: string): LogPlace | undefined {
+export function endOfLog(path: string) {
   const fd = openLog(path);
   if (fd === undefined) return undefined;
   const { ino: inode, size } = fstatSync(fd);

@@ -56,17 +56,14 @@ function scopeFor({ memory, cpu }: Omit<BuildLimits, 'network'>, env: Variables)
 }
 
 /** What runs a build within its limits: a program with its arguments, and its environment. */
-export interface Prefix {
-  readonly words: readonly string[];
-  readonly env: Variables;
-}
+export type Prefix = ReturnType<typeof prefixFor>;
 
 /**
  * What keeps a build within its limits. It runs outside of the sandbox, so its paths are absolute and its
  * environment is the server's: the commit sets those of the build. Throws `sandbox_unavailable`, naming
  * the limit that cannot be enforced.
  */
-export function prefixFor(limits: Omit<BuildLimits, 'network'>, env: Variables): Prefix {
+export function prefixFor(limits: Omit<BuildLimits, 'network'>, env: Variables) {
   // Builds give way to the apps.
   const nice = findProgram('nice', env.PATH ?? USUAL_PATH);
   const weight = nice === undefined ? [] : [nice, '-n', '10'];

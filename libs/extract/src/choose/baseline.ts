@@ -31,15 +31,8 @@ export function baselineOf(ids: Iterable<string>): Baseline {
   return (line) => known.has(shapeId(line));
 }
 
-/** Takes a log chunk by chunk and gives the shapes of its lines at its end. */
-export interface ShapeReader {
-  push(chunk: Uint8Array | string): void;
-  /** The ids, at most 4000: memory and file are bounded whatever the log. */
-  end(): string[];
-}
-
 /** Reads the log of a good build. `redact` must be the one that a failing build's lines go through. */
-export function createShapeReader(redact: (text: string) => string): ShapeReader {
+export function createShapeReader(redact: (text: string) => string) {
   const seen = new Set<number>();
   const failures = new Set<string>();
   const others = new Set<string>();
@@ -59,6 +52,7 @@ export function createShapeReader(redact: (text: string) => string): ShapeReader
   });
   return {
     push: reader.push,
+    /** The ids, at most 4000: memory and file are bounded whatever the log. */
     end() {
       reader.end();
       return [...failures, ...others];

@@ -18,14 +18,8 @@ const PIECE = 16_384;
  */
 export type LineSink = (text: string, line: number, overwritten: boolean, cut: boolean) => void;
 
-/** Takes a log chunk by chunk; lines go to the sink as they are complete. */
-export interface LineReader {
-  push(chunk: Uint8Array | string): void;
-  end(): void;
-}
-
 /** Reads UTF-8 bytes or text; a broken byte becomes U+FFFD and never stops the reading. */
-export function createLineReader(receive: LineSink): LineReader {
+export function createLineReader(receive: LineSink) {
   // A key spans several lines, so it is cut out before they are looked at one by one.
   const cutter = new KeyCutter<readonly [number, boolean, boolean]>((text, about) =>
     receive(text, ...about),
@@ -36,7 +30,7 @@ export function createLineReader(receive: LineSink): LineReader {
   });
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   return {
-    push(chunk) {
+    push(chunk: Uint8Array | string) {
       for (let at = 0; at < chunk.length; at += PIECE) {
         const piece =
           typeof chunk === 'string'

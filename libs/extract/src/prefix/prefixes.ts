@@ -17,17 +17,7 @@ export interface Prefixed {
 }
 
 /** What a line begins with. */
-interface Column {
-  readonly sure: boolean;
-  readonly word: boolean;
-  /** An error's level: it stays if the text follows. */
-  readonly loud: boolean;
-  /** Says neither who speaks nor at which level. */
-  readonly weak: boolean;
-  /** Columns of two lines are the same one if their keys are equal. */
-  readonly key: string;
-  readonly rest: Prefixed;
-}
+type Column = NonNullable<ReturnType<typeof columnAt>>;
 
 /** A column of some lines. */
 interface Found {
@@ -143,7 +133,7 @@ function bare(text: string): Prefixed {
   return { text, speaker: '', job: '', level: '', partial: false, cut: false };
 }
 
-function columnAt(item: Prefixed, place: number): Column | undefined {
+function columnAt(item: Prefixed, place: number) {
   const { text } = item;
   if (text.startsWith('{')) return undefined;
   for (const { name, sure, needs, pattern } of PREFIX_FORMS) {
@@ -162,8 +152,11 @@ function columnAt(item: Prefixed, place: number): Column | undefined {
     return {
       sure,
       word,
+      /** An error's level: it stays if the text follows. */
       loud: level !== undefined && !sure && severityNamed(level) === 'error',
+      /** Says neither who speaks nor at which level. */
       weak: !sure && name !== 'mark' && speaker === '' && said === '',
+      /** Columns of two lines are the same one if their keys are equal. */
       key: `${place} ${name} ${word ? found[0].replace(/\d+/g, '#') : ''} ${item.speaker}`,
       rest: {
         text: text.slice(found[0].length),

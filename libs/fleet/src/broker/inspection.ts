@@ -5,10 +5,7 @@ import { type BrokerSetup, FLEET, SYSTEM } from './configuration.ts';
 import { accountOf, exportsTo, importsOf, subjects } from './subjects.ts';
 
 /** What a user of an account can reach in others and offers them, as sentences that can be compared. */
-interface AccountAccess {
-  readonly hasStreams: boolean;
-  readonly reach: readonly string[];
-}
+type AccountAccess = NonNullable<Awaited<ReturnType<typeof realAccess>>>;
 
 const offers = (subject: string, to: readonly string[]) =>
   `offers ${subject} to ${to.length === 0 ? 'all' : [...to].sort().join(' ')}`;
@@ -49,7 +46,7 @@ const accountField = f.object({
 });
 
 /** What an account of the broker has; undefined if the broker has no such account. */
-async function realAccess(monitor: Broker, account: string): Promise<AccountAccess | undefined> {
+async function realAccess(monitor: Broker, account: string) {
   const answer = await monitor.request(`$SYS.REQ.ACCOUNT.${account}.INFO`, '', ANSWER);
   const data = f.parsedValue(answer ?? '', accountField)?.data;
   if (!data) return undefined;

@@ -115,14 +115,11 @@ function counts(record: JsonObject, project: string | undefined): boolean {
 }
 
 /** The open log, and the events that wait for it; `close` closes it. */
-interface OpenSources {
-  readonly sources: Sources;
-  close(): void;
-}
+type OpenSources = ReturnType<typeof openSources>;
 
 const NOTHING: OpenSources = { sources: { logs: [], waiting: [] }, close: () => {} };
 
-function openSources(paths: Paths, unread: Unread): OpenSources {
+function openSources(paths: Paths, unread: Unread) {
   const waiting = appendWaiting(paths);
   const none = logFiles(paths).length === 0;
   const logs = none ? [] : openLogs(paths, (path, why) => unread.skipped(path, why));

@@ -2,21 +2,7 @@
 import type { PastDeploy } from '../deploys/deploy.ts';
 
 /** Percentiles by nearest rank; null if there are no values. */
-export interface Figures {
-  /** ISO 8601, UTC. */
-  since: string;
-  until: string;
-  deploys: number;
-  changes: number;
-  per_day: number;
-  lead_time_s: { p50: number | null; p90: number | null };
-  /** Share of changes that failed, from 0 to 1; null if there are no changes. */
-  change_failure_rate: number | null;
-  time_to_restore_s: { p50: number | null; p90: number | null };
-  duration_ms: { p50: number | null; p95: number | null };
-  /** At most five, by their 95th percentile. */
-  slowest_steps: { stage: string; p50: number | null; p95: number | null }[];
-}
+export type Figures = ReturnType<typeof figuresOf>;
 
 /** In milliseconds since 1970: `since` inclusive, `until` exclusive. */
 export interface Period {
@@ -41,7 +27,7 @@ export function isIn({ since, until }: Period, { start }: PastDeploy): boolean {
  * Counts the deploys that started in the period. `history` has all known deploys, oldest first, because a
  * version may have been rolled back or restored later.
  */
-export function figuresOf(history: readonly PastDeploy[], period: Period): Figures {
+export function figuresOf(history: readonly PastDeploy[], period: Period) {
   const wanted = history.filter((deploy) => !deploy.byHand && isIn(period, deploy));
   const left = leftByHand(history);
   const changes = wanted.filter(({ switched }) => switched);
@@ -51,15 +37,18 @@ export function figuresOf(history: readonly PastDeploy[], period: Period): Figur
   const restores = failed.flatMap((deploy) => restoreOf(deploy, good) ?? []);
   const durations = wanted.flatMap(({ duration_ms }) => duration_ms ?? []);
   return {
+    /** ISO 8601, UTC. */
     since: new Date(period.since).toISOString(),
     until: new Date(period.until).toISOString(),
     deploys: wanted.length,
     changes: changes.length,
     per_day: rounded(wanted.length / ((period.until - period.since) / DAY)),
     lead_time_s: { p50: inSeconds(leads, 50), p90: inSeconds(leads, 90) },
+    /** Share of changes that failed, from 0 to 1; null if there are no changes. */
     change_failure_rate: changes.length === 0 ? null : rounded(failed.length / changes.length),
     time_to_restore_s: { p50: inSeconds(restores, 50), p90: inSeconds(restores, 90) },
     duration_ms: { p50: percentile(durations, 50), p95: percentile(durations, 95) },
+    /** At most five, by their 95th percentile. */
     slowest_steps: slowest(wanted),
   };
 }
@@ -134,7 +123,7 @@ function downOf({ gap_ms: gap, steps }: PastDeploy, sinceEnd: number): number {
   return Math.max(0, sinceEnd) + (back?.ms ?? 0);
 }
 
-function slowest(deploys: readonly PastDeploy[]): Figures['slowest_steps'] {
+function slowest(deploys: readonly PastDeploy[]) {
   const times = new Map<string, number[]>();
   for (const { steps } of deploys)
     for (const { stage, ms } of steps) {

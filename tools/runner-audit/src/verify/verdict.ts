@@ -6,29 +6,8 @@ import { closeLogs, openLogs } from '@runner/history/log/lines';
 import type { ChainCheck } from './chain.ts';
 import { deploysInProgress } from './in-progress.ts';
 import { LogCheck } from './log.ts';
-import type { LogProblem } from './problems.ts';
 
-export interface LogVerdict {
-  /** No problem, and no anchor that is too short to prove it. */
-  ok: boolean;
-  files: string[];
-  lines: number;
-  records: number;
-  deploys: number;
-  /** Deploys in progress. */
-  running: number;
-  /** Ends whose start was rotated away. */
-  rotated_away: number;
-  problem_count: number;
-  /** Torn lines of killed writers, covered by the hash of the next record. */
-  torn: number;
-  /** Numbers of the first and newest chained record, and the anchor; null if no record is chained. */
-  chain: { first: number; last: number; head: string } | null;
-  /** Digits of the anchor's hash; null without one. */
-  anchor_digits: number | null;
-  /** The first 1,000. */
-  problems: readonly LogProblem[];
-}
+export type LogVerdict = Awaited<ReturnType<typeof verdict>>;
 
 /** Of a hash: 96 bits, so that a record that fits cannot be found. */
 const PROOF_DIGITS = 24;
@@ -37,7 +16,7 @@ const PROOF_DIGITS = 24;
 export async function verdict(
   { paths, note }: Pick<Context, 'paths' | 'note'>,
   anchor: ChainHead | undefined,
-): Promise<LogVerdict> {
+) {
   appendWaiting(paths);
   const before = deploysInProgress(paths);
   const closed: { path: string; why: string }[] = [];
@@ -56,22 +35,29 @@ export async function verdict(
   const running = deploys.unfinished(new Set([...before.ids, ...ids]), unknown !== undefined);
   const isProof = (anchor?.hash.length ?? PROOF_DIGITS) >= PROOF_DIGITS;
   return {
+    /** No problem, and no anchor that is too short to prove it. */
     ok: problems.count === 0 && isProof,
     files,
     lines,
     records,
     deploys: deploys.count,
+    /** Deploys in progress. */
     running,
+    /** Ends whose start was rotated away. */
     rotated_away: deploys.rotatedAway,
+    /** Torn lines of killed writers, covered by the hash of the next record. */
     torn: check.chain.torn,
+    /** Numbers of the first and newest chained record, and the anchor; null if no record is chained. */
     chain: chainOf(check.chain),
+    /** Digits of the anchor's hash; null without one. */
     anchor_digits: anchor?.hash.length ?? null,
     problem_count: problems.count,
+    /** The first 1,000. */
     problems: problems.inOrder(),
   };
 }
 
-function chainOf({ first, head }: ChainCheck): LogVerdict['chain'] {
+function chainOf({ first, head }: ChainCheck) {
   if (first === undefined || head === undefined) return null;
   return { first, last: head.seq, head: headText(head) };
 }

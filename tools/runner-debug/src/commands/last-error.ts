@@ -16,22 +16,7 @@ import { inUtc } from '@runner/common/text/time';
 import { bypassGuards } from '../bypass.ts';
 
 /** What `last-error` prints. */
-interface LastError {
-  app: string;
-  version: string;
-  /** ISO 8601 UTC. */
-  timestamp: string;
-  error: string;
-  event: 'DeployFailure';
-  /** Whether the error was longer than a record may be and lost its middle. */
-  truncated: boolean;
-  deploy_id: string | null;
-  stage: string | null;
-  commit: string | null;
-  duration_ms: number | null;
-  /** The command that shows the whole log; null when no log is kept. */
-  log_command: string | null;
-}
+type LastError = NonNullable<Awaited<ReturnType<typeof findLastError>>>;
 
 export const lastError = command({
   name: 'last-error',
@@ -106,7 +91,7 @@ async function passGuards(
 }
 
 /** Null when there is no failure on record. Throws `log_not_found`. */
-async function findLastError(context: Context, app: string): Promise<LastError | null> {
+async function findLastError(context: Context, app: string) {
   const { io, paths } = context;
   const record = await recordedFailure(context, app);
   if (!record) return null;
@@ -117,14 +102,17 @@ async function findLastError(context: Context, app: string): Promise<LastError |
   return {
     app,
     version: redact(text('version')),
+    /** ISO 8601 UTC. */
     timestamp: inUtc(text('timestamp')),
     error: redact(text('error')),
     event: 'DeployFailure',
+    /** Whether the error was longer than a record may be and lost its middle. */
     truncated: record.truncated === true,
     deploy_id: redact(text('deploy_id')) || null,
     stage: redact(text('stage')) || null,
     commit: redact(text('commit')) || null,
     duration_ms: typeof duration === 'number' ? duration : null,
+    /** The command that shows the whole log; null when no log is kept. */
     log_command: logCommand(context, app, text('deploy_id')),
   };
 }

@@ -15,11 +15,7 @@ import { noAnswer, receivedLine, type ServerLine, unreadable } from './line.ts';
 const LOOK = 3_000;
 
 /** A signed order, its content and its servers. */
-export interface OrderDelivery {
-  readonly sealed: SealedOrder;
-  readonly order: Order;
-  readonly servers: readonly FleetServer[];
-}
+export type OrderDelivery = ReturnType<typeof deliveryOf>;
 
 /**
  * What a message says about this order: a result, or that the server sent one that cannot be read. Undefined if it is
@@ -195,7 +191,7 @@ export async function deliver(
 }
 
 /** `sealed` must have been checked before. */
-export function deliveryOf(sealed: SealedOrder, servers: readonly FleetServer[]): OrderDelivery {
+export function deliveryOf(sealed: SealedOrder, servers: readonly FleetServer[]) {
   const order = orderOf(sealed.body) as Order;
   return { sealed, order, servers: servers.filter(({ server }) => order.servers.includes(server)) };
 }

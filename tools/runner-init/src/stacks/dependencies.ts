@@ -4,17 +4,8 @@ import { isObject } from '@runner/common/text/json';
 import type { Checkout } from '../look/checkout.ts';
 import type { Language } from './stack.ts';
 
-/** What matters of a package.json. */
-export interface NodePackage {
-  readonly scripts: Readonly<Record<string, string>>;
-  readonly packages: readonly string[];
-  /** Globs of the folders of a workspace. */
-  readonly workspaces: readonly string[];
-  readonly name: string | undefined;
-}
-
 /** The package.json of a checkout; of one that is missing or wrong, nothing. */
-export function packageOf(checkout: Checkout): NodePackage {
+export function packageOf(checkout: Checkout) {
   const value = orElse(() => JSON.parse(checkout.text('package.json')) as unknown, undefined);
   const section = (name: string) => {
     const found = isObject(value) ? (value as Record<string, unknown>)[name] : undefined;
@@ -25,6 +16,7 @@ export function packageOf(checkout: Checkout): NodePackage {
   return {
     scripts: textsIn(section('scripts')),
     packages: [...Object.keys(section('dependencies')), ...Object.keys(section('devDependencies'))],
+    /** Globs of the folders of a workspace. */
     workspaces: Array.isArray(globs) ? globs.filter((each) => typeof each === 'string') : [],
     name: typeof name === 'string' && /^[@\w./-]{1,100}$/.test(name) ? name : undefined,
   };

@@ -4,11 +4,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { changeJobBook, dated, requireJob } from '@runner/deploy/jobs/book';
 
 /** What both print. */
-interface PausedJob {
-  readonly app: string;
-  readonly job: string;
-  readonly paused: { readonly since: string; readonly by: string } | null;
-}
+type PausedJob = ReturnType<typeof setPaused>;
 
 const positionals = {
   app: { required: true, about: 'Name of the app' },
@@ -52,7 +48,7 @@ function setPaused(
     readonly args: { readonly app: string; readonly job: string };
   },
   isPaused: boolean,
-): PausedJob {
+) {
   const { app: name, job } = args;
   requireJob({ io, paths }, name, job);
   const since = io.now().toISOString();

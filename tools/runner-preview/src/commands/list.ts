@@ -1,6 +1,5 @@
 import {
   type PreviewSettings,
-  type PreviewsUnasked,
   uncheckedWords,
   type WaitingPreview,
 } from '@runner/common/apps/preview';
@@ -40,16 +39,7 @@ interface ListedPreview {
 }
 
 /** An app that has or had previews. */
-interface PreviewListing {
-  app: string;
-  settings: Omit<PreviewSettings, 'seen' | 'waiting' | 'check_failed'> | null;
-  /** Since when and why the code host cannot be asked. */
-  check_failed: PreviewsUnasked | null;
-  previews: ListedPreview[];
-  waiting: WaitingPreview[];
-  /** Whose state cannot be read, and why. */
-  unreadable: { app: string; error: string }[];
-}
+type PreviewListing = ReturnType<typeof listing>;
 
 export const list = command({
   name: 'list',
@@ -94,7 +84,7 @@ export const list = command({
   },
 });
 
-function listing(paths: Paths, name: string): PreviewListing {
+function listing(paths: Paths, name: string) {
   const {
     seen: _,
     waiting = [],
@@ -124,16 +114,21 @@ function listing(paths: Paths, name: string): PreviewListing {
       },
     ];
   });
-  const known = 'domain' in settings ? (settings as PreviewListing['settings']) : null;
+  const known =
+    'domain' in settings
+      ? (settings as Omit<PreviewSettings, 'seen' | 'waiting' | 'check_failed'>)
+      : null;
   // One that is there waits for nothing, whatever the last look said.
   const isListed = ({ key }: WaitingPreview) =>
     previews.some((each) => each.key === key && each.state !== 'removed');
   return {
     app: name,
     settings: known,
+    /** Since when and why the code host cannot be asked. */
     check_failed,
     previews,
     waiting: waiting.filter((each) => !isListed(each)),
+    /** Whose state cannot be read, and why. */
     unreadable: unreadable.map(({ app, failure }) => ({ app, error: failure.message })),
   };
 }

@@ -10,14 +10,8 @@ export const PAGES_MAX = 30;
 /** Bytes of one page: a pull request has its whole text. */
 export const PAGE_LIMIT = 33_554_432;
 
-/** All entries, and the time of the host when it began to answer. */
-export interface HostList {
-  readonly entries: readonly JsonObject[];
-  readonly date: string | undefined;
-}
-
-/** Reads all pages. Throws `code_host_error`, `token_invalid`, `rate_limited`, `network_error`. */
-export async function listAll(api: HostApi, path: string): Promise<HostList> {
+/** Reads all pages; `date`: the time of the host when it began to answer. Throws `code_host_error`, `token_invalid`, `rate_limited`, `network_error`. */
+export async function listAll(api: HostApi, path: string) {
   const entries: JsonObject[] = [];
   let date: string | undefined;
   let next: string | undefined = path;

@@ -54,20 +54,11 @@ export interface PreviewFacts {
   readonly existing: readonly PreviewMark[];
 }
 
-/** What is to be done, in this order, and what waits. */
-export interface PreviewPlan {
-  readonly actions: readonly PreviewAction[];
-  readonly waiting: WaitingPreview[];
-}
-
 /** The newest pushes first. */
 const pushedAt = ({ at, opened = '' }: SeenPreview) => (opened > at ? opened : at);
 
-/** Decides. A host that does not answer removes nothing and makes nothing. */
-export function reconcile(
-  { settings, candidates, existing }: PreviewFacts,
-  now: Date,
-): PreviewPlan {
+/** Decides what is to be done, in this order, and what waits. A host that does not answer removes nothing and makes nothing. */
+export function reconcile({ settings, candidates, existing }: PreviewFacts, now: Date) {
   const { wanted, back, waiting } = chosen({ settings, candidates, existing }, now);
   const isKnown = candidates !== undefined || settings === undefined;
   const actions: PreviewAction[] = [];
@@ -97,13 +88,7 @@ interface Wanted {
 }
 
 /** What should be there: `wanted` as the host has it, `back` as an operator brought it back. */
-interface ChosenPreviews {
-  readonly wanted: ReadonlyMap<string, Wanted>;
-  readonly back: ReadonlySet<string>;
-  readonly waiting: WaitingPreview[];
-}
-
-function chosen({ settings, candidates = [], existing }: PreviewFacts, now: Date): ChosenPreviews {
+function chosen({ settings, candidates = [], existing }: PreviewFacts, now: Date) {
   const waiting: WaitingPreview[] = [];
   const fit: Wanted[] = [];
   for (const candidate of settings ? candidates : []) {

@@ -20,20 +20,8 @@ const OUTPUT_MAX = 4_194_304;
 const pathOf = ({ PATH = '', RUNNER_ETC: isTest }: Env): string =>
   isTest ? PATH : `${PATH}:${SYSTEM_PATH}`;
 
-/** How a program ended. */
-export interface ProgramEnd {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs a program to its end, without a terminal. */
-export function ended(
-  env: Env,
-  [program, ...args]: Argv,
-  input = '',
-  timeout = PATIENCE,
-): ProgramEnd {
+export function ended(env: Env, [program, ...args]: Argv, input = '', timeout = PATIENCE) {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     // What answers in words is read; a proxy must not write into the home of another user.
     env: { ...env, PATH: pathOf(env), LC_ALL: 'C' },
