@@ -1,27 +1,12 @@
 /** `notify.commit_status`: deploys and rollbacks as the code host shows them on their commits. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { startHostApi } from '@runner/testing/host-api';
 import type { HostApiServer } from '@runner/testing/host-api-types';
 import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, TOKEN, type World } from './world.ts';
+import { hostSuite } from './host-suite.ts';
+import { TOKEN } from './world.ts';
 
-const test = suite<{ world: World; api: HostApiServer }>('commit status');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-  context.api = await startHostApi('github');
-  context.api.tokens.set(TOKEN, { login: 'ada', scopes: ['repo'] });
-  const { world, api } = context;
-  const text = `code_host_git_url: ${world.git.url}\ncode_host_api_url: ${api.apiUrl}\nnotify: {commit_status: true}\n`;
-  writeFileSync(join(world.root, 'config.yml'), text, { mode: 0o600 });
-});
-test.after.each(async ({ world, api }) => {
-  await Promise.all([world.close(), api.close()]);
-});
+const test = hostSuite('commit status', 'notify: {commit_status: true}');
 
 const DEPLOY = 'start: { type: command, run: "true" }\n';
 const statusesOf = ({ posts }: HostApiServer, commit: string) =>

@@ -2,25 +2,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startHostApi } from '@runner/testing/host-api';
-import type { HostApiServer } from '@runner/testing/host-api-types';
 import { run } from '@runner/testing/run';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, TOKEN, type World } from './world.ts';
+import { hostSuite } from './host-suite.ts';
+import { TOKEN, type World } from './world.ts';
 
-const test = suite<{ world: World; api: HostApiServer }>('require checks');
-
-test.before.each(async (context) => {
-  context.world = await makeWorld();
-  context.api = await startHostApi('github');
-  context.api.tokens.set(TOKEN, { login: 'ada', scopes: ['repo'] });
-  const { world, api } = context;
-  const text = `code_host_git_url: ${world.git.url}\ncode_host_api_url: ${api.apiUrl}\nretry_after: [0s]\n`;
-  writeFileSync(join(world.root, 'config.yml'), text, { mode: 0o600 });
-});
-test.after.each(async ({ world, api }) => {
-  await Promise.all([world.close(), api.close()]);
-});
+const test = hostSuite('require checks', 'retry_after: [0s]');
 
 const DEPLOY = 'keep: 2\n';
 const fetch = (world: World, ...args: string[]) =>

@@ -1,41 +1,18 @@
 import { existsSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RunningCommand, run } from '@runner/testing/run';
-import { suite } from 'uvu';
+import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
-import { addParent, askHost, fetch, markPreview, sleepyFiles, startWaker } from './sleep-world.ts';
-import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
+import { fallAsleep, HOST, sleepSuite } from './sleep.ts';
+import { askHost, fetch, markPreview, sleepyFiles } from './sleep-world.ts';
+import { runningSlots, type TrafficWorld } from './world.ts';
 
-const HOST = 'pr-7.preview.example.org';
-
-const test = suite<{ world: TrafficWorld; waker: RunningCommand }>('operations on what sleeps');
-
-test.before.each(async (context) => {
-  context.world = await makeTrafficWorld();
-  const { world } = context;
-  await ship(world, 'v0');
-  await addParent(world.root);
-  markPreview(world.root, 'shop', { sleep_after: '1s' });
-  context.waker = await startWaker(world.root);
-});
-test.after.each(async ({ world, waker }) => {
-  waker.kill('SIGTERM');
-  await world.close();
-});
+const test = sleepSuite('operations on what sleeps');
 
 async function ship(world: TrafficWorld, version: string) {
   const commit = await world.push(version, { files: sleepyFiles(HOST, version) });
   if (world.state().preview) markPreview(world.root, 'shop', { commit });
   return world.deploy(['--no-notify']);
-}
-
-async function fallAsleep(world: TrafficWorld): Promise<void> {
-  await sleep(1_100);
-  const { status, stderr } = await fetch(world.root);
-  assert.is(status, 0, stderr);
-  assert.is(world.live(), 'a.asleep', stderr);
-  assert.equal(runningSlots(world), []);
 }
 
 test('what is stopped is not woken; start, restart and deploy wake it; remove removes it', async ({
