@@ -1,60 +1,28 @@
 /** What `status` shows of one app beside its summary: secrets, checks, windows, and what it uses. */
 
 import { PREVIEWS, readSecrets } from '@runner/common/app-secrets/file';
-import { type Disk, diskOf } from '@runner/common/apps/disk';
+import { diskOf } from '@runner/common/apps/disk';
 import type { View } from '@runner/common/apps/instance-summary';
-import type { PreviewsUnasked } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
-import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
+import { summaryOf } from '@runner/common/apps/summary';
 import { isViewer } from '@runner/common/apps/viewed';
-import { readWindows, type Windows, withWindows } from '@runner/common/config/app-windows';
-import { type Usage, usageOf } from '@runner/common/files/usage';
+import { readWindows, withWindows } from '@runner/common/config/app-windows';
+import { usageOf } from '@runner/common/files/usage';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
-import { type ChecksVerdict, verdictOf } from '@runner/deploy/checks/verdict';
+import { verdictOf } from '@runner/deploy/checks/verdict';
 import { unfitWords } from '@runner/deploy/database/way-back';
 import { pidsIn } from '@runner/deploy/instances/view';
-import { type MetSchema, metByRollback } from '@runner/deploy/rollback/met';
-import { hasWatcher, readProgress, type WatchProgress } from '@runner/deploy/watch/progress';
+import { metByRollback } from '@runner/deploy/rollback/met';
+import { hasWatcher, readProgress } from '@runner/deploy/watch/progress';
 
 /** The answer of `status` for one app. */
-export interface Detailed extends AppSummary {
-  /** Names of its secrets; null if they cannot be read. */
-  secrets: string[] | null;
-  /** By instance; without those whose processes are not known. */
-  usage: Record<string, Usage>;
-  /** When `fetch --deploy` may deploy it; null: at any time. */
-  windows: Windows | null;
-  /** Why the newest commit is not deployed yet: its checks; null if none is waited for. */
-  checks: WaitingCommit | null;
-  /** That an active version does not work with the database, and the way to restore it; null: it does, or no one knows. */
-  unfit: string | null;
-  /** What `runner rollback` meets in the database, at its worst; null: no migration, or it has nowhere to go. */
-  way_back: MetSchema | null;
-  /** Since when and why its pull requests cannot be looked for; null: they can, or it has no previews. */
-  previews_failed: PreviewsUnasked | null;
-  /** What was found so far of the release that is watched or has a share of the requests; null: none, or not known yet. */
-  judging: WatchProgress | null;
-  /** Whether a process watches it; null: nothing is watched, or no one may know. */
-  watcher: boolean | null;
-  /** null: not counted. */
-  disk: Disk | null;
-}
-
-/** What the checks of a commit keep from being deployed. */
-export interface WaitingCommit extends ChecksVerdict {
-  commit: string;
-}
+export type Detailed = Awaited<ReturnType<typeof detailed>>;
 
 /** For counting the files of the app, in milliseconds. */
 const COUNTING = 2_000;
 
-export async function detailed(
-  { io, paths }: Server,
-  app: AppState,
-  view: View,
-  counts: boolean,
-): Promise<Detailed> {
+export async function detailed({ io, paths }: Server, app: AppState, view: View, counts: boolean) {
   const summary = summaryOf(paths, app, view);
   const usage = summary.instances.flatMap((each) => {
     const used = each.running
@@ -66,14 +34,22 @@ export async function detailed(
   return {
     ...summary,
     next: withWindows(summary.next, windows),
+    /** Names of its secrets; null if they cannot be read. */
     secrets: namesOf(paths, summary.app),
+    /** By instance; without those whose processes are not known. */
     usage: Object.fromEntries(usage),
+    /** When `fetch --deploy` may deploy it; null: at any time. */
     windows,
+    /** Why the newest commit is not deployed yet: its checks; null if none is waited for. */
     checks: waitingOf(app),
     ...judgingOf({ io, paths }, app),
+    /** That an active version does not work with the database, and the way to restore it; null: it does, or no one knows. */
     unfit: unfitWords({ paths, app }) ?? null,
+    /** What `runner rollback` meets in the database, at its worst; null: no migration, or it has nowhere to go. */
     way_back: metByRollback({ paths, app }) ?? null,
+    /** Since when and why its pull requests cannot be looked for; null: they can, or it has no previews. */
     previews_failed: app.previews?.check_failed ?? null,
+    /** null: not counted. */
     disk: counts ? diskOf(paths, summary.app, COUNTING) : null,
   };
 }
@@ -84,9 +60,15 @@ function judgingOf({ io, paths }: Server, { app, watch, deploying }: AppState) {
   const judging = id === undefined ? undefined : readProgress(paths, app, id);
   // Who may only view the apps may not see who holds a lock.
   const watcher = watch && !isViewer(paths) ? hasWatcher({ io, paths }, app, watch) : null;
-  return { judging: judging ?? null, watcher };
+  return {
+    /** What was found so far of the release that is watched or has a share of the requests; null: none, or not known yet. */
+    judging: judging ?? null,
+    /** Whether a process watches it; null: nothing is watched, or no one may know. */
+    watcher,
+  };
 }
 
+/** What the checks of a commit keep from being deployed. */
 function waitingOf({ require_checks: required, checks, head, instances }: AppState) {
   if (!required || !checks || (head !== undefined && checks.commit !== head)) return null;
   const isActive = Object.values(instances).some(

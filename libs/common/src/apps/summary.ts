@@ -1,80 +1,20 @@
 /** What `list` and `status` show of an app: its state without the sealed token. */
 import { liveHolder } from '../files/lock.ts';
 import type { Paths } from '../foundation/paths.ts';
-import type { Migration } from './database.ts';
-import { type InstanceSummary, instanceSummary, type View } from './instance-summary.ts';
-import { type JobSummary, jobSummaries } from './job-book.ts';
+import { instanceSummary, type View } from './instance-summary.ts';
+import { jobSummaries } from './job-book.ts';
 import { nextOf } from './next.ts';
-import { type Paused, pauseOf, type ShownHold, type Stopped } from './operator.ts';
-import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
-import {
-  deployWaits,
-  openPlans,
-  type WaitingPlan,
-  waitingPlans,
-  withApprovals,
-} from './plan-words.ts';
-import type { PreviewMark } from './preview.ts';
+import { pauseOf, type ShownHold } from './operator.ts';
+import { operatorFileOf } from './operator-file.ts';
+import { deployWaits, openPlans, waitingPlans, withApprovals } from './plan-words.ts';
 import { leftMigration } from './schema-way.ts';
-import type { RequireSigned } from './signed.ts';
 import { isHeld } from './slots.ts';
-import type { AppState, Certificate, CheckFailed, LastFailure, TagRule } from './state.ts';
+import type { AppState } from './state.ts';
 import { type StateWord, stateOf } from './state-word.ts';
-import type { WatchEnd, WatchState } from './watch.ts';
+import type { WatchEnd } from './watch.ts';
 
 /** One app in `runner list` and `runner status`. */
-export interface AppSummary
-  extends Pick<
-    AppState,
-    'app' | 'host' | 'repo' | 'branch' | 'failures' | 'held' | 'deploying' | 'last_checked'
-  > {
-  tags: TagRule | null;
-  /** Only what changes one of these pathspecs is deployed; null: any commit. */
-  paths: string[] | null;
-  /** Whether a token is stored. */
-  token: boolean;
-  /** Whose commits need a signature: the one that is deployed, or all; null: none. */
-  require_signed: RequireSigned | null;
-  /** What the operator's `.deploy.yml` counts for: commits without one, or all; null without it. */
-  deploy_file: OperatorFileUse;
-  /** One word, which `list` shows. */
-  state: StateWord;
-  instances: InstanceSummary[];
-  last_failure: LastFailure | null;
-  /** Failures of one commit after which automatic deploys of it stop. */
-  max_deploy_retries: number;
-  /** Since when, by whom and why instances are stopped. */
-  stopped: Stopped | null;
-  /** Since when, by whom, until when and why fetch deploys nothing. */
-  paused: Paused | null;
-  /** Until when requests are held, and how. */
-  traffic_hold: ShownHold | null;
-  /** The current holder of the app's lock. */
-  lock: { pid: number; command: string; since: string } | null;
-  /** When the next automatic deploy happens, in words. */
-  next: string;
-  /** Since when `fetch` knows a newest commit that does not run; null: it runs. */
-  behind_since: string | null;
-  /** The certificate that each domain shows its visitors. */
-  certificates: Record<string, Certificate>;
-  /** The release that is being judged, and how the newest watch ended. */
-  watch: WatchState | null;
-  watched: WatchEnd | null;
-  /** The command that goes on after a migration that was killed; null: none was. */
-  migration_left: string | null;
-  /** The newest migration that is in the database. */
-  migration: Migration | null;
-  /** Those of its active releases. */
-  jobs: JobSummary[];
-  /** The plans that wait for approvals, or have them and are not applied. */
-  plans: WaitingPlan[];
-  /** Since when and why `fetch` cannot check for new commits. */
-  check_failed: CheckFailed | null;
-  created_at: string;
-  updated_at: string;
-  /** Which preview it is; null: none. */
-  preview: Pick<PreviewMark, 'of' | 'key' | 'commit' | 'domain'> | null;
-}
+export type AppSummary = ReturnType<typeof summaryOf>;
 
 /** The states that need an operator: `runner status --check` fails in them. */
 const UNHEALTHY: readonly StateWord[] = ['broken', 'down', 'blocked', 'stale'];
@@ -111,7 +51,7 @@ export function needsAttention(app: AppSummary): boolean {
   return !isHealthy(app) || app.state === 'failing' || app.state === 'interrupted';
 }
 
-export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
+export function summaryOf(paths: Paths, app: AppState, view: View) {
   const all = new Set([
     ...Object.keys(app.instances),
     ...Object.keys(app.restored?.instances ?? {}),
@@ -129,40 +69,60 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     repo: app.repo,
     branch: app.branch,
     tags: app.tags ?? null,
+    /** Only what changes one of these pathspecs is deployed; null: any commit. */
     paths: app.paths ?? null,
+    /** Whether a token is stored. */
     token: Boolean(app.state.repohost_token ?? app.state.has_token),
+    /** Whose commits need a signature: the one that is deployed, or all; null: none. */
     require_signed: app.require_signed ?? null,
+    /** What the operator's `.deploy.yml` counts for: commits without one, or all; null without it. */
     deploy_file: operatorFileOf(app),
+    /** One word, which `list` shows. */
     state,
     instances,
     failures: app.failures,
     last_failure: newestFailure(app),
+    /** Failures of one commit after which automatic deploys of it stop. */
     max_deploy_retries: view.retries.max,
     held: app.held,
+    /** Since when, by whom and why instances are stopped. */
     stopped: app.stopped ?? null,
+    /** Since when, by whom, until when and why fetch deploys nothing. */
     paused: pauseOf(app, view.now),
+    /** Until when requests are held, and how. */
     traffic_hold: shownHold(paths, app, view),
     deploying: app.deploying,
+    /** The current holder of the app's lock. */
     lock:
       pid === undefined
         ? null
         : { pid, command: String(command ?? ''), since: String(since ?? '') },
+    /** When the next automatic deploy happens, in words. */
     next:
       deployWaits(paths, app.app, open) ??
       withApprovals(paths, app.app, plans, nextOf(app, state, instances, view)),
     last_checked: app.last_checked,
+    /** Since when `fetch` knows a newest commit that does not run; null: it runs. */
     behind_since: app.behind_since ?? null,
+    /** The certificate that each domain shows its visitors. */
     certificates: app.certificates ?? {},
+    /** The release that is being judged, and how the newest watch ended. */
     watch: app.watch ?? null,
     watched: app.watched ?? null,
+    /** The command that goes on after a migration that was killed; null: none was. */
     migration_left:
       left && state !== 'deploying' ? withApprovals(paths, app.app, plans, left.command) : null,
+    /** The newest migration that is in the database. */
     migration: app.migrations?.findLast(({ gone, first }) => !gone && !first) ?? null,
+    /** Those of its active releases. */
     jobs: jobSummaries(paths, app, view.isClosed),
+    /** The plans that wait for approvals, or have them and are not applied. */
     plans,
+    /** Since when and why `fetch` cannot check for new commits. */
     check_failed: app.check_failed ?? null,
     created_at: app.created_at,
     updated_at: app.updated_at,
+    /** Which preview it is; null: none. */
     preview: previewIn(app),
   };
 }
@@ -178,7 +138,7 @@ function shownHold(
   return { ...hold, lost: isAside && !liveHolder(paths.holdLock(app)) };
 }
 
-function previewIn({ preview }: AppState): AppSummary['preview'] {
+function previewIn({ preview }: AppState) {
   if (!preview) return null;
   const { of, key, commit, domain } = preview;
   return { of, key, commit, domain };

@@ -12,26 +12,7 @@ import { durationText } from '@runner/common/text/time';
 import { requireKept } from '../kept.ts';
 
 /** A job as `runner jobs` prints it. */
-interface ListedJob {
-  readonly app: string;
-  readonly job: string;
-  readonly instance: string;
-  readonly run: string;
-  readonly when: string;
-  readonly on: 'each' | 'one';
-  /** null: no time is due; it is paused, stopped with its app, or runs after deploys. */
-  readonly next: string | null;
-  readonly running: JobEntry['run'];
-  readonly waiting: string | null;
-  readonly paused: JobEntry['paused'];
-  readonly stopped: boolean;
-  readonly trouble: JobEntry['trouble'];
-  readonly last: JobEntry['runs'][number] | null;
-  /** The newest 20 that are over, the newest first. */
-  readonly runs: JobEntry['runs'];
-  /** Of `on: one`: the newest time that another server has had. */
-  readonly elsewhere: { readonly server: string; readonly due: string } | null;
-}
+type ListedJob = ReturnType<typeof listed>;
 
 interface JobList {
   readonly count: number;
@@ -76,15 +57,24 @@ export const list = command({
 const asked = (paths: Paths, app: string, job?: string): [string, JobEntry][] =>
   job === undefined ? presentJobs(readJobBook(paths, app)) : [[job, requireKept(paths, app, job)]];
 
-function listed(state: AppState, job: string, entry: JobEntry): ListedJob {
+function listed(state: AppState, job: string, entry: JobEntry) {
   const { rules, instance, next, run, waiting, paused, trouble, runs, elsewhere = null } = entry;
   const { run: command_, when, on = 'each' } = rules;
   const last = runs[0] ?? null;
   const about = { app: state.app, job, instance, run: command_, when, on };
   const stopped = isStopped(state, instance);
   const rests = paused !== null || stopped;
+  // `next`: null if no time is due; it is paused, stopped with its app, or runs after deploys.
   const now = { next: rests ? null : next, running: run, waiting, paused, stopped, trouble };
-  return { ...about, ...now, last, runs, elsewhere };
+  return {
+    ...about,
+    ...now,
+    last,
+    /** The newest 20 that are over, the newest first. */
+    runs,
+    /** Of `on: one`: the newest time that another server has had. */
+    elsewhere,
+  };
 }
 
 function lastWords({ running, last, trouble, elsewhere }: ListedJob): string {
