@@ -7,7 +7,7 @@ import { readConfig } from '@runner/common/config/file';
 import { onFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { hostApi, isDenied, refuseOthers } from '@runner/common/hosts/api';
 import { appApi, installationToken } from '@runner/common/hosts/github-app';
 import { authorizationOf, hasApi } from '@runner/common/hosts/login';
@@ -38,19 +38,11 @@ export interface TokenAccount {
   git?: GitVerdict;
 }
 
-interface AccountContext {
-  readonly io: Io;
-  readonly paths: Paths;
-}
-
 /**
  * Asks both. Throws `no_token_configured`, `token_invalid`, `rate_limited`, `code_host_error`,
  * `network_error`; with the verdict of git in the facts.
  */
-export async function findAccount(
-  { io, paths }: AccountContext,
-  name: string,
-): Promise<TokenAccount> {
+export async function findAccount({ io, paths }: Server, name: string): Promise<TokenAccount> {
   const app = requireApp(paths, name);
   // First: who may only look cannot read it, and has no tokens.
   const config = readConfig(paths);

@@ -20,12 +20,6 @@ interface LineFilter {
   tooLong?(): void;
 }
 
-/** A line and its position in the file. */
-interface PlacedLine {
-  readonly line: Buffer;
-  readonly at: number;
-}
-
 /**
  * Lines of an open file that contain `needle` or, with escapes, may contain it; all lines if it is
  * empty. A line is valid until the next one is requested.
@@ -34,7 +28,7 @@ export function* linesBackward(
   fd: number,
   needle: Uint8Array,
   { size, also = NOTHING, tooLong }: LineFilter = {},
-): Generator<PlacedLine> {
+): Generator<{ readonly line: Buffer; readonly at: number }> {
   let end = size ?? fstatSync(fd).size;
   let block = FIRST_BLOCK;
   let buffer = NOTHING;

@@ -6,16 +6,13 @@ import type { Io } from '../foundation/io.ts';
 import { isAppName } from '../foundation/names.ts';
 import type { Paths } from '../foundation/paths.ts';
 
-/** The options of `add` and `edit` that say whose token an app gets. */
-interface Given {
-  readonly 'app-id': string | undefined;
-  readonly 'token-from': string | undefined;
-}
-
 interface HostCheckContext {
   readonly io: Pick<Io, 'env'>;
   readonly paths: Paths;
-  readonly options: Given;
+  readonly options: {
+    readonly 'app-id': string | undefined;
+    readonly 'token-from': string | undefined;
+  };
 }
 
 /**

@@ -3,15 +3,8 @@
 /** In the first and the last line of every key. */
 export const HINT = 'PRIVATE KEY';
 
-/** `-----BEGIN …-----` or `-----END …-----`, and its place in the line. */
-export interface KeyBoundary {
-  readonly at: number;
-  readonly to: number;
-  readonly ends: boolean;
-}
-
-/** All marks in a line, in order. */
-export function marksOf(text: string): KeyBoundary[] {
+/** All `-----BEGIN …-----` and `-----END …-----` in a line, in order, each with its place. */
+export function marksOf(text: string) {
   const pattern = /-{4,5} ?(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}/g;
   return [...text.matchAll(pattern)].map(({ 0: all, 1: word, index }) => ({
     at: index,

@@ -3,12 +3,6 @@ import { dirname, join } from 'node:path';
 import { command } from '@runner/common/cli/command';
 import { systemFailure } from '@runner/common/foundation/failure';
 
-/** What `completion` prints as JSON. */
-interface Completion {
-  readonly shell: string;
-  readonly script: string;
-}
-
 export const completion = command({
   about: 'Print the completion for bash, zsh or fish',
   details:
@@ -32,5 +26,5 @@ export const completion = command({
       throw systemFailure(error, `read ${file}`, 'file_unreadable');
     }
   },
-  human: ({ script }: Completion) => script,
+  human: ({ script }: { readonly script: string }) => script,
 });

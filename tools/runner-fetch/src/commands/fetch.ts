@@ -9,12 +9,6 @@ import { interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
 import { withoutSteps } from '@runner/deploy/report/reporter';
 
-/** Printed if no app is registered. */
-interface NoApps {
-  count: 0;
-  apps: [];
-}
-
 export const fetch = command({
   needsRoot: true,
   about: 'Look for new commits, and deploy them',
@@ -105,7 +99,7 @@ export const fetch = command({
       interruption.remove();
     }
   },
-  human: (result: FetchResult | NoApps) =>
+  human: (result: FetchResult | { count: 0; apps: [] }) =>
     'app' in result
       ? `${harmlessLine(result.app)}: ${harmlessLine(result.text)}\n`
       : 'no apps yet: register one with runner add\n',

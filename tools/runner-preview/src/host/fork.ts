@@ -51,14 +51,8 @@ export async function approvalOf(
   return { why: `${found.by}, who put the label on, may not write to the repository` };
 }
 
-interface LabelSource {
-  readonly api: HostApi;
-  readonly repo: string;
-  readonly label: string;
-}
-
 type Evidence = (
-  source: LabelSource,
+  source: { readonly api: HostApi; readonly repo: string; readonly label: string },
   of: PreviewCandidate,
   seen: SeenPreview,
 ) => Promise<LabelEvidence>;

@@ -124,13 +124,6 @@ function memberOf({ status, can_post_messages, can_send_messages }: Fields) {
   };
 }
 
-/** Whether the bot can post, and what to change; `status` as Telegram calls it. */
-export interface Rights {
-  readonly status: string;
-  readonly canPost: boolean;
-  readonly advice: readonly string[];
-}
-
 const GROUPS = ['group', 'supergroup'];
 const RULERS = ['administrator', 'creator'];
 const GONE = ['left', 'kicked'];
@@ -138,8 +131,8 @@ const GONE = ['left', 'kicked'];
 const CHANNEL_ADVICE =
   'make the bot an administrator of the channel, with the permission to post messages';
 
-/** Judges by the answers of getChat and getChatMember. */
-export function rightsOf(chat: ChatFacts, { status, mayPost }: Member): Rights {
+/** Whether the bot can post, and what to change, by the answers of getChat and getChatMember. */
+export function rightsOf(chat: ChatFacts, { status, mayPost }: Member) {
   if (status === '') return { status, canPost: true, advice: [] };
   const ruler = RULERS.includes(status);
   if (chat.type === 'channel') {
