@@ -1,16 +1,54 @@
 /** The figures of each app in Prometheus' text format. */
 import type { JobSummary } from '@runner/common/apps/job-book';
-import { escapedLabel, exposition, type Metric } from '@runner/common/text/prometheus';
+import {
+  escapedLabel,
+  exposition,
+  type Metric,
+  type MetricSample,
+} from '@runner/common/text/prometheus';
 import type { PastDeploy } from '@runner/history/deploys/deploy';
-import { type Figures, figuresOf, isIn, type Period } from '@runner/history/figures/figures';
+import {
+  type Figures,
+  figuresOf,
+  type Measured,
+  measure,
+  type Period,
+  percentile,
+} from '@runner/history/figures/figures';
 
 interface AppFigures {
   readonly app: string;
   readonly figures: Figures;
   readonly deploys: readonly PastDeploy[];
+  readonly measured: Measured;
 }
 
 const RESULTS = ['success', 'failed', 'rolled_back', 'interrupted'] as const;
+
+/** Of times in milliseconds. Without `_sum` and `_count`, node_exporter would print both as 0. */
+function summary(
+  name: string,
+  help: string,
+  quantiles: readonly number[],
+  timesOf: (measured: Measured) => readonly number[],
+): Metric<AppFigures> {
+  return {
+    name,
+    help,
+    type: 'summary',
+    samples({ measured }) {
+      const times = timesOf(measured);
+      const sum = times.reduce((total, time) => total + time, 0);
+      return [
+        ...quantiles.map((part): MetricSample => {
+          return [`quantile="${part}"`, inSeconds(percentile(times, part * 100))];
+        }),
+        ['', inSeconds(sum), '_sum'],
+        ['', times.length, '_count'],
+      ];
+    },
+  };
+}
 
 const METRICS: readonly Metric<AppFigures>[] = [
   {
@@ -32,33 +70,24 @@ const METRICS: readonly Metric<AppFigures>[] = [
     help: 'Share of failed changes in the period.',
     samples: ({ figures }) => [['', figures.change_failure_rate]],
   },
-  {
-    name: 'runner_lead_time_seconds',
-    help: 'Time from the commit to the success.',
-    type: 'summary',
-    samples: ({ figures: { lead_time_s: lead } }) => [
-      ['quantile="0.5"', lead.p50],
-      ['quantile="0.9"', lead.p90],
-    ],
-  },
-  {
-    name: 'runner_time_to_restore_seconds',
-    help: 'Time from a failed change to the next success or rollback.',
-    type: 'summary',
-    samples: ({ figures: { time_to_restore_s: restore } }) => [
-      ['quantile="0.5"', restore.p50],
-      ['quantile="0.9"', restore.p90],
-    ],
-  },
-  {
-    name: 'runner_deploy_duration_seconds',
-    help: 'Duration of the deploys.',
-    type: 'summary',
-    samples: ({ figures: { duration_ms: took } }) => [
-      ['quantile="0.5"', inSeconds(took.p50)],
-      ['quantile="0.95"', inSeconds(took.p95)],
-    ],
-  },
+  summary(
+    'runner_lead_time_seconds',
+    'Time from the commit to the success.',
+    [0.5, 0.9],
+    ({ leads }) => leads,
+  ),
+  summary(
+    'runner_time_to_restore_seconds',
+    'Time from a failed change to the next success or rollback.',
+    [0.5, 0.9],
+    ({ restores }) => restores,
+  ),
+  summary(
+    'runner_deploy_duration_seconds',
+    'Duration of the deploys.',
+    [0.5, 0.95],
+    ({ durations }) => durations,
+  ),
   {
     name: 'runner_last_deploy_timestamp_seconds',
     help: 'Start of the last deploy in the period.',
@@ -110,8 +139,8 @@ export function prometheusText(history: readonly PastDeploy[], period: Period): 
   const apps = [...byApp]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([app, own]) => {
-      const deploys = own.filter((deploy) => !deploy.byHand && isIn(period, deploy));
-      return { app, figures: figuresOf(own, period), deploys };
+      const measured = measure(own, period);
+      return { app, figures: figuresOf(own, period), deploys: measured.deploys, measured };
     });
   return exposition(METRICS, apps);
 }

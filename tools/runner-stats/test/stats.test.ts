@@ -114,6 +114,12 @@ test('--prometheus prints the figures of each app', async () => {
   const summaries = [...stdout.matchAll(/^# TYPE (\w+) summary$/gm)].map(([, name]) => `${name}`);
   const withQuantiles = samples.filter((line) => line.includes('quantile='));
   assert.equal([...new Set(withQuantiles.map((line) => line.replace(/\{.*/, '')))], summaries);
+  // Without them node_exporter prints a sum and a count of 0.
+  for (const name of summaries)
+    for (const suffix of ['_sum', '_count'])
+      assert.ok(samples.some((line) => line.startsWith(`${name}${suffix}{`)));
+  assert.ok(samples.includes('runner_deploy_duration_seconds_sum{app="shop"} 300'), stdout);
+  assert.ok(samples.includes('runner_deploy_duration_seconds_count{app="shop"} 5'), stdout);
   assert.ok(samples.includes('runner_change_failure_ratio{app="shop"} 0.5'), stdout);
   assert.ok(samples.includes('runner_time_to_restore_seconds{app="shop",quantile="0.9"} 3600'));
 });

@@ -28,29 +28,45 @@ export function isIn({ since, until }: Period, { start }: PastDeploy): boolean {
  * version may have been rolled back or restored later.
  */
 export function figuresOf(history: readonly PastDeploy[], period: Period) {
-  const wanted = history.filter((deploy) => !deploy.byHand && isIn(period, deploy));
-  const left = leftByHand(history);
-  const changes = wanted.filter(({ switched }) => switched);
-  const failed = changes.filter((deploy) => deploy.result !== 'success' || left.has(deploy));
-  const leads = wanted.flatMap((deploy) => leadOf(deploy) ?? []);
-  const good = goodMoments(history);
-  const restores = failed.flatMap((deploy) => restoreOf(deploy, good) ?? []);
-  const durations = wanted.flatMap(({ duration_ms }) => duration_ms ?? []);
+  const { deploys, changes, failed, leads, restores, durations } = measure(history, period);
   return {
     /** ISO 8601, UTC. */
     since: new Date(period.since).toISOString(),
     until: new Date(period.until).toISOString(),
-    deploys: wanted.length,
+    deploys: deploys.length,
     changes: changes.length,
-    per_day: rounded(wanted.length / ((period.until - period.since) / DAY)),
+    per_day: rounded(deploys.length / ((period.until - period.since) / DAY)),
     lead_time_s: { p50: inSeconds(leads, 50), p90: inSeconds(leads, 90) },
     /** Share of changes that failed, from 0 to 1; null if there are no changes. */
     change_failure_rate: changes.length === 0 ? null : rounded(failed.length / changes.length),
     time_to_restore_s: { p50: inSeconds(restores, 50), p90: inSeconds(restores, 90) },
     duration_ms: { p50: percentile(durations, 50), p95: percentile(durations, 95) },
     /** At most five, by their 95th percentile. */
-    slowest_steps: slowest(wanted),
+    slowest_steps: slowest(deploys),
   };
+}
+
+/** What the figures of a period are computed from; times in milliseconds. */
+export interface Measured {
+  readonly deploys: readonly PastDeploy[];
+  readonly changes: readonly PastDeploy[];
+  readonly failed: readonly PastDeploy[];
+  readonly leads: readonly number[];
+  readonly restores: readonly number[];
+  readonly durations: readonly number[];
+}
+
+/** See `figuresOf`. */
+export function measure(history: readonly PastDeploy[], period: Period): Measured {
+  const deploys = history.filter((deploy) => !deploy.byHand && isIn(period, deploy));
+  const left = leftByHand(history);
+  const changes = deploys.filter(({ switched }) => switched);
+  const failed = changes.filter((deploy) => deploy.result !== 'success' || left.has(deploy));
+  const leads = deploys.flatMap((deploy) => leadOf(deploy) ?? []);
+  const good = goodMoments(history);
+  const restores = failed.flatMap((deploy) => restoreOf(deploy, good) ?? []);
+  const durations = deploys.flatMap(({ duration_ms }) => duration_ms ?? []);
+  return { deploys, changes, failed, leads, restores, durations };
 }
 
 /** The deploys whose version was later rolled back manually. */
