@@ -59,7 +59,14 @@ const OURS = {
       'hold/traffic',
     ],
     ...['database/preview', 'instances/drivers/ask', 'journal/secrets', 'checks/ask'],
-    ...['approval/admit', 'plan/announce', 'plan/approve', 'plan/make', 'plan/wanted'],
+    ...[
+      'approval/admit',
+      'approval/facts',
+      'plan/announce',
+      'plan/approve',
+      'plan/make',
+      'plan/wanted',
+    ],
   ].map((name) => `libs/deploy/src/${name}.ts`),
   running: [
     ...['instances/running', 'lifecycle/active', 'lifecycle/exec', 'lifecycle/output'],

@@ -110,6 +110,12 @@ test('a plan that the next fetch does not wait for is not what comes next, nor r
     assert.not.match((await run('runner-list', [], { root })).stdout, id);
     await run('runner-fetch', ['--deploy'], { root });
     assert.match((await status()).next, /^v2 waits for approval p-/);
+    // `apply` and `approve` refuse what a changed secret or setting has overtaken.
+    await run('runner-env', ['set', 'shop', 'A', '--file', '-'], { root, stdin: 'x1y2z3' });
+    const outdated = await status();
+    assert.equal(outdated.plans, []);
+    assert.not.match(outdated.next, /p-[0-9a-f]{8}/);
+    assert.not.match((await run('runner-list', [], { root })).stdout, /p-[0-9a-f]{8}/);
   }));
 
 test('a rule that is for no app, such as *, is refused, not passed over', () =>

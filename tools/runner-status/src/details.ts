@@ -12,7 +12,7 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { verdictOf } from '@runner/deploy/checks/verdict';
 import { unfitWords } from '@runner/deploy/database/way-back';
-import { pidsIn } from '@runner/deploy/instances/view';
+import { pidsIn } from '@runner/deploy/lifecycle/view';
 import { metByRollback } from '@runner/deploy/rollback/met';
 import { hasWatcher, readProgress } from '@runner/deploy/watch/progress';
 

@@ -7,7 +7,7 @@ import { missingRoot } from '@runner/common/apps/store';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { onFailure } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
-import { viewOf } from '@runner/deploy/instances/view';
+import { viewOf } from '@runner/deploy/lifecycle/view';
 import { LogTails } from '@runner/history/now/log-tail';
 import { RecentDeploys } from '@runner/history/now/recent';
 import { newestDeployOf, type Snapshot, snapshotOf } from '@runner/history/now/snapshot';

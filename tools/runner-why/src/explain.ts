@@ -16,7 +16,7 @@ import { RecordCleaner } from '@runner/common/redaction/redact';
 import { headAndTail } from '@runner/common/text/plain';
 import { word } from '@runner/common/text/shell';
 import { inUtc } from '@runner/common/text/time';
-import { viewOf } from '@runner/deploy/instances/view';
+import { viewOf } from '@runner/deploy/lifecycle/view';
 import { type ChangedSince, changedSince, goodBefore } from './changed.ts';
 import { againWords, commandsFor, reasonsOf } from './reasons.ts';
 

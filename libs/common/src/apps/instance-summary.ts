@@ -5,6 +5,7 @@ import { isThere } from '../files/read.ts';
 import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import type { Deployed } from './deployed.ts';
+import type { CommandPlan } from './plans.ts';
 import { removalOf } from './preview.ts';
 import { asleepSince, type Draining, liveSlot, slotPaths, socketIn } from './slots.ts';
 import type { AppState, InstanceState } from './state.ts';
@@ -30,6 +31,8 @@ export interface View {
   pids?(app: string, instance: string): readonly number[];
   /** undefined: its supervisor does not count. */
   restarts?(app: string, instance: string): Restarts | undefined;
+  /** Whether a plan can no longer be applied, as secrets, settings or anything else it is bound to changed. */
+  isOutdated?(app: AppState, plan: CommandPlan): boolean;
   /** This user may only view the apps: their folders, locks and plans are not looked into, for a refusal is slow. */
   readonly isClosed?: boolean;
 }

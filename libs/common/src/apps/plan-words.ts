@@ -56,8 +56,16 @@ export function stateFacts(app: AppState, now: Date): CommandPlan['facts'] {
   };
 }
 
-/** Open plans that neither the state of the app nor the approvals it needs now have overtaken, the oldest first. */
-export function openPlans(paths: Paths, app: AppState, now: Date): StoredPlan[] {
+/**
+ * Open plans that neither the state of the app nor the approvals it needs now have overtaken, the oldest first;
+ * `isOutdated` knows what else a plan is bound to.
+ */
+export function openPlans(
+  paths: Paths,
+  app: AppState,
+  now: Date,
+  isOutdated?: (app: AppState, plan: CommandPlan) => boolean,
+): StoredPlan[] {
   const open = listPlans(paths, app.app).filter((each) => isOpen(each, now));
   if (open.length === 0) return open;
   const facts = Object.entries(stateFacts(app, now));
@@ -71,7 +79,8 @@ export function openPlans(paths: Paths, app: AppState, now: Date): StoredPlan[] 
       facts.every(([name, is]) => {
         const was = plan.facts[name] ?? NONE;
         return was === is || was.startsWith('#');
-      }),
+      }) &&
+      !isOutdated?.(app, plan),
   );
 }
 

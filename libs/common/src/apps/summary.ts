@@ -58,7 +58,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View) {
   ]);
   const instances = [...all].map((name) => instanceSummary(paths, app, name, view));
   const state = stateOf(app, instances, view);
-  const open = view.isClosed ? [] : openPlans(paths, app, view.now);
+  const open = view.isClosed ? [] : openPlans(paths, app, view.now, view.isOutdated);
   const plans = waitingPlans(open);
   const left = leftMigration(app);
   const holder = view.isClosed ? undefined : liveHolder(paths.lock(app.app));

@@ -9,6 +9,7 @@ import { approvalRuleOf } from '@runner/common/config/approval';
 import { type Config, readConfig } from '@runner/common/config/file';
 import { activeChannels, notifySettingsOf, retryPolicyOf } from '@runner/common/config/settings';
 import { readIfThere } from '@runner/common/files/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import type { Tree } from '@runner/common/yaml/schema';
 import { grantChange } from './grants.ts';
@@ -119,6 +120,10 @@ export function changesSince(server: Server, app: AppState, plan: CommandPlan): 
   const changed = changedFacts(Object.fromEntries(planned), factsOf(server, app, plan.verb));
   return [...grantChange(server.io.env, plan), ...changed];
 }
+
+/** Whether a plan cannot be approved any more; false where that cannot be read. */
+export const isOutdated = (server: Server, app: AppState, plan: CommandPlan) =>
+  unlessFailure(() => changesSince(server, app, plan).length > 0, false);
 
 /** A sentence for each fact that is not as it was planned. */
 export function changedFacts(planned: PlanFacts, now: PlanFacts): string[] {

@@ -21,7 +21,7 @@ import { startsBeside } from '../instances/place.ts';
 import { setupDrift } from '../instances/setup-record.ts';
 import { setupCommand } from '../instances/target.ts';
 import { trafficNotes } from '../instances/traffic-check.ts';
-import { pidsIn, viewOf } from '../instances/view.ts';
+import { pidsIn, viewOf } from '../lifecycle/view.ts';
 import { endOfLog } from '../proxy/access-log.ts';
 import { haproxyCounters } from '../proxy/haproxy.ts';
 import { bubblewrap } from '../sandbox/probe.ts';

@@ -8,6 +8,7 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
+import { isOutdated } from '../approval/facts.ts';
 import { nothingToDo, planRollback } from '../rollback/plan.ts';
 import type { DeployOutcome } from './outcome.ts';
 
@@ -51,7 +52,9 @@ export function printNextSteps(
   const state = findApp(paths, app);
   const left = state && leftMigration(state)?.command;
   const isUseful = command === 'fetch' || left || (state && changesSomething(paths, state));
-  const plans = state ? waitingPlans(openPlans(paths, state, io.now())) : [];
+  const plans = state
+    ? waitingPlans(openPlans(paths, state, io.now(), (...of) => isOutdated({ io, paths }, ...of)))
+    : [];
   const back = withApprovals(paths, app, plans, left ?? `runner rollback ${app}`);
   const [why, error] = [`runner why ${app}`, `runner debug last-error ${app}`];
   const look = command === 'fetch' ? error : why;

@@ -2,7 +2,7 @@
 import type { AppState } from '@runner/common/apps/state';
 import { summaryOf } from '@runner/common/apps/summary';
 import type { WatchEnd } from '@runner/common/apps/watch';
-import { viewOf } from '@runner/deploy/instances/view';
+import { viewOf } from '@runner/deploy/lifecycle/view';
 import { NOT_JUDGED } from '@runner/fleet/order/result';
 import type { Agent } from './agent.ts';
 

@@ -8,7 +8,7 @@ import { listApps, requireApp, type UnreadableApp } from '@runner/common/apps/st
 import { summaryOf } from '@runner/common/apps/summary';
 import { Failure } from '@runner/common/foundation/failure';
 import type { JsonObject } from '@runner/common/text/json';
-import { viewOf } from '@runner/deploy/instances/view';
+import { viewOf } from '@runner/deploy/lifecycle/view';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { parsedValue } from '@runner/fleet/order/fields';

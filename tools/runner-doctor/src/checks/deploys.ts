@@ -14,7 +14,7 @@ import { failureIn } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { portClashes } from '@runner/deploy/instances/ports';
-import { viewOf } from '@runner/deploy/instances/view';
+import { viewOf } from '@runner/deploy/lifecycle/view';
 import { type Findings, ok, orOk, problem, problemFrom, warning } from '../foundation/finding.ts';
 import { leftovers } from './leftovers.ts';
 

@@ -7,7 +7,7 @@ import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
 import { isThere } from '@runner/common/files/read';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { OFFLINE, viewOf } from '@runner/deploy/instances/view';
+import { OFFLINE, viewOf } from '@runner/deploy/lifecycle/view';
 
 /** What `list` prints. */
 interface AppListing {

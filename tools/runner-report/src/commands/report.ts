@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { command } from '@runner/common/cli/command';
 import { writeWhole } from '@runner/common/files/write';
 import { usage } from '@runner/common/foundation/failure';
-import { OFFLINE } from '@runner/deploy/instances/view';
+import { OFFLINE } from '@runner/deploy/lifecycle/view';
 import { DEPLOYS_OF, deploysOf, periodSince, readsLog, SINCE } from '@runner/history/log/options';
 
 interface Drawn {

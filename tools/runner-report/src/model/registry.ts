@@ -9,7 +9,7 @@ import { onFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { compareLink } from '@runner/deploy/git/open';
-import { viewOf } from '@runner/deploy/instances/view';
+import { viewOf } from '@runner/deploy/lifecycle/view';
 
 import type { DeployFacts } from './rows.ts';
 

@@ -5,7 +5,7 @@ import { command } from '@runner/common/cli/command';
 import { readTextIfThere } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, notProvided } from '@runner/common/foundation/failure';
-import { OFFLINE, viewOf } from '@runner/deploy/instances/view';
+import { OFFLINE, viewOf } from '@runner/deploy/lifecycle/view';
 import { type Detailed, detailed } from '../details.ts';
 import { gaugesText } from '../prometheus.ts';
 import { statusText, unhealthyLine } from '../status-text.ts';

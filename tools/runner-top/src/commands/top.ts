@@ -4,7 +4,7 @@ import { command } from '@runner/common/cli/command';
 import { canDraw } from '@runner/common/cli/output';
 import { signalStatus } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import { OFFLINE } from '@runner/deploy/instances/view';
+import { OFFLINE } from '@runner/deploy/lifecycle/view';
 import type { Snapshot } from '@runner/history/now/snapshot';
 import { onceText, plainLine } from '../drawing.ts';
 import { TICK, TopSession } from '../session.ts';

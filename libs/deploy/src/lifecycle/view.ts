@@ -7,6 +7,8 @@ import type { AppState } from '@runner/common/apps/state';
 import { isViewer, viewersView } from '@runner/common/apps/viewed';
 import { foreignOwner } from '@runner/common/files/foreign-root';
 import { isRunning, recordedProcess, runningPid } from '@runner/common/files/process';
+import { namesIn } from '@runner/common/files/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 
 /** The option of commands that ask supervisors. */
@@ -29,7 +31,8 @@ export async function viewOf(
   offline = false,
 ): Promise<View> {
   if (isViewer(paths)) return viewersView(apps, io.now());
-  const view = { retries: await retryPolicyFor(paths, apps), now: io.now() };
+  const retries = await retryPolicyFor(paths, apps);
+  const view: View = { retries, now: io.now(), ...(await whatIsOutdated({ io, paths })) };
   const isAsked = ({ app, instances }: AppState) =>
     Object.entries(instances).some(
       ([name, { current }]) =>
@@ -40,4 +43,11 @@ export async function viewOf(
   if (offline || !isSafe || !apps.some(isAsked)) return view;
   const { whatRuns } = await import('@runner/deploy/instances/running');
   return { ...view, ...(await whatRuns({ io, paths }, apps)) };
+}
+
+/** Most servers have no plans, and opening secrets takes long. */
+async function whatIsOutdated(server: Server): Promise<Pick<View, 'isOutdated'>> {
+  if (unlessFailure(() => namesIn(server.paths.plansDir), []).length === 0) return {};
+  const { isOutdated } = await import('@runner/deploy/approval/facts');
+  return { isOutdated: (app, plan) => isOutdated(server, app, plan) };
 }
