@@ -2,7 +2,7 @@
 import { spawn } from '@lydell/node-pty';
 import { sessionSvg } from './session-svg.ts';
 import { paced, shortened } from './shorten.ts';
-import { type Line, linesOf, type Piece, wrapped } from './transcript.ts';
+import { linesOf, type Piece, wrapped } from './transcript.ts';
 
 const SCREEN = { columns: 100, rows: 32 };
 /** So wide that the terminal breaks no line: that is done when it is drawn. */
@@ -30,11 +30,9 @@ export function played(): Promise<Piece[]> {
   });
 }
 
-/** The rows of the drawing. */
-export function demoLines(pieces: readonly Piece[]): Line[] {
-  return wrapped(paced(shortened(linesOf(pieces))), SCREEN.columns);
-}
-
 export function demoSvg(pieces: readonly Piece[]): string {
-  return sessionSvg(demoLines(pieces), { ...SCREEN, title: 'npm run demo' });
+  return sessionSvg(wrapped(paced(shortened(linesOf(pieces))), SCREEN.columns), {
+    ...SCREEN,
+    title: 'npm run demo',
+  });
 }

@@ -172,17 +172,14 @@ function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
   for (const value of [slots, draining])
     if (value !== undefined && value !== null && !isRecord(value))
       throw bad('has a malformed instance');
-  for (const slot of Object.values(slots ?? {})) checkSlot(slot, bad);
+  for (const slot of Object.values(slots ?? {}))
+    checkVersion(isRecord(slot) ? { ...slot, deployed_at: slot.started_at } : null, bad);
   const from = isRecord(draining) ? draining.from : undefined;
   for (const version of [before, from]) if (version !== undefined) checkVersion(version, bad);
   for (const text of [since, by])
     if (text !== undefined && typeof text !== 'string') throw bad('has a malformed instance');
   checkVersion(instance.current, bad);
   for (const version of previous) checkVersion(version ?? {}, bad);
-}
-
-function checkSlot(slot: unknown, bad: (why: string) => Failure): void {
-  checkVersion(isRecord(slot) ? { ...slot, deployed_at: slot.started_at } : null, bad);
 }
 
 function checkVersion(version: unknown, bad: (why: string) => Failure): void {

@@ -104,7 +104,8 @@ function openNext(fd: number, paths: Paths): number | undefined {
   const own = files.findIndex((path) => !isReplaced(fd, path) && isThere(path));
   // If it is no longer there (compressed or deleted): the oldest file that was modified after it.
   const { mtimeMs: since } = fstatSync(fd);
-  const newer = (path: string) => !path.endsWith('.gz') && mtimeOf(path) > since;
+  const newer = (path: string) =>
+    !path.endsWith('.gz') && (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > since;
   const next = own === -1 ? (files.findLast(newer) ?? paths.auditLog) : files[own - 1];
   const opened = next === undefined ? undefined : openLog(next);
   const path = files[own];
@@ -112,10 +113,6 @@ function openNext(fd: number, paths: Paths): number | undefined {
     return opened;
   closeSync(opened);
   return undefined;
-}
-
-function mtimeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 function isReplaced(fd: number, path: string): boolean {

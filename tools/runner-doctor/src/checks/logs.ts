@@ -22,11 +22,6 @@ const GROWING = 1_048_576;
 /** Installed by the package. */
 const LOGROTATE = '/etc/logrotate.d/runner';
 
-/** Whether a logrotate file covers the logs of this root. */
-function isRotated(file: string, logs: string): boolean {
-  return orElse(() => readFileSync(file, 'utf8').includes(`${logs}/`), false);
-}
-
 /** A command that writes a logrotate file for this root. */
 function rotating({ root, auditLog, fetchLog }: Paths): string {
   const how =
@@ -42,7 +37,7 @@ export function logs({ paths }: Server): Findings {
   const folder = dirname(LOGROTATE);
   const file = namesIn(folder)
     .map((name) => join(folder, name))
-    .find((each) => isRotated(each, paths.logsDir));
+    .find((each) => orElse(() => readFileSync(each, 'utf8').includes(`${paths.logsDir}/`), false));
   const rotated = file !== undefined;
   const found: CheckResult[] = [paths.auditLog, paths.fetchLog].flatMap((path) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { deployFileText } from '@runner/common/deploy-file/write';
 import { failureIn } from '@runner/common/foundation/attempt';
-import { Failure } from '@runner/common/foundation/failure';
+import type { Failure } from '@runner/common/foundation/failure';
 import { isAppName } from '@runner/common/foundation/names';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { cutCodePoints } from '@runner/common/text/plain';
@@ -145,9 +145,4 @@ function takeOut(plan: Plan, failure: Failure): void {
     for (const entry of from)
       plan.fates.set(entry, left(`is not a value that runner takes for ${name}`));
   }
-}
-
-/** The failure of a file of which nothing could be used. */
-export function nothingImported({ file, left: all }: ImportAnswer): Failure {
-  return new Failure('not_imported', `${file}: nothing in it has a place in runner`, { left: all });
 }

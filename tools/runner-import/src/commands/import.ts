@@ -1,8 +1,9 @@
 import { command } from '@runner/common/cli/command';
 import { readGiven } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
 import { harmless } from '@runner/common/text/harmless';
-import { type ImportAnswer, importText, nothingImported } from '../answer/answer.ts';
+import { type ImportAnswer, importText } from '../answer/answer.ts';
 import { FORMATS, type FormatName } from '../formats/all.ts';
 import { zoneHere } from '../formats/times.ts';
 
@@ -47,7 +48,10 @@ export const importFile = command({
       for (const line of report(answer)) io.stderr.write(`${harmless(line)}\n`);
     const { mapped, deploy_file: file, commands, files } = answer;
     const isMade = file !== null || commands.length > 0 || files.length > 0;
-    if (mapped.length === 0 || !isMade) throw nothingImported(answer);
+    if (mapped.length === 0 || !isMade)
+      throw new Failure('not_imported', `${answer.file}: nothing in it has a place in runner`, {
+        left: answer.left,
+      });
     return { value: answer };
   },
   human: ({ deploy_file: text }: ImportAnswer) => text ?? '',

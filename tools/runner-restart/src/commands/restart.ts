@@ -7,9 +7,7 @@ export const restart = command({
     'Restarts the active version with the current secrets, and waits until it is healthy. Nothing is\n' +
     'rolled back if it is not.',
   positionals: { app: { required: true, about: 'Name of the app' } },
-  options: {
-    ...LIFE_OPTIONS,
-  },
+  options: LIFE_OPTIONS,
   exits: LIFE_EXITS,
   examples: ['runner restart shop', 'runner restart shop --instance default'],
   async run(context) {

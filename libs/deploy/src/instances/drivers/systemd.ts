@@ -2,6 +2,7 @@
  * `start.type: systemd`: restarts (or reloads) an existing unit, which finds the release through
  * `current`. The recommended driver: systemd restarts what crashes and keeps its output.
  */
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { otherSlot, type SlotName } from '@runner/common/apps/slots';
 import { loginName } from '@runner/common/foundation/user';
@@ -24,7 +25,6 @@ import {
   stateOf,
   statusIn,
   type UnitTarget,
-  usersOf,
   whyDead,
 } from './unit-state.ts';
 
@@ -46,7 +46,9 @@ function strangerTo(target: UnitTarget, port: number): string | undefined {
   );
   // systemd itself listens for it.
   if (value('TriggeredBy').includes('.socket')) return undefined;
-  const uids = usersOf(value);
+  const uids = processesIn(value).flatMap(
+    (pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? [],
+  );
   return uids.length === 0 ? undefined : strangerToUsers(uids, port);
 }
 

@@ -1,5 +1,5 @@
 /** The units of an app: their names, what systemd says of them, and the processes in their control groups. */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Restarts } from '@runner/common/apps/instance-summary';
 import { SLOTS, type SlotName } from '@runner/common/apps/slots';
@@ -104,13 +104,6 @@ export function whyDead(now: ReturnType<typeof stateOf>, before: Pick<typeof now
 /** A unit's processes, the main process first. */
 export function processesIn(value: Properties): number[] {
   return [Number(value('MainPID')), ...membersOf(value('ControlGroup'))].filter(isPid);
-}
-
-/** The users of a unit's processes. */
-export function usersOf(value: Properties): number[] {
-  return processesIn(value).flatMap(
-    (pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? [],
-  );
 }
 
 type Properties = (name: string) => string;

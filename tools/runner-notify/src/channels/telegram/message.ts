@@ -26,11 +26,6 @@ export const markdownV2: Markup = {
   pre: (text) => `\`\`\`\n${escaped(text, RESERVED_IN_CODE)}\`\`\``,
 };
 
-/** A template's literal text without the backslashes that MarkdownV2 needs. */
-export function withoutEscapes(text: string): string {
-  return text.replace(/\\([\x21-\x7e])/g, '$1');
-}
-
 /** Code points of a text after parsing: tdlib's message_text_length_max. */
 const TEXT_MAX = 4096;
 /** Bytes of a text before parsing: telegram-bot-api refuses more as "text is too long". */
@@ -48,7 +43,8 @@ export const writing = textWriting({
   codeEscapes: true,
   titled: false,
   escapeValue,
-  plainLiteral: withoutEscapes,
+  // Without the backslashes that MarkdownV2 needs.
+  plainLiteral: (text) => text.replace(/\\([\x21-\x7e])/g, '$1'),
   max: TEXT_MAX,
   fits: (marked, plain) => codePoints(plain) <= TEXT_MAX && Buffer.byteLength(marked) <= RAW_MAX,
   payload: payloadOf,
