@@ -89,4 +89,23 @@ test('tokens and secrets of the app are redacted: in messages, in the queue and 
   assert.match(queued.stdout, /^queued/);
 });
 
+test('an address that no message can be sent to is refused before any is queued', async () => {
+  const mail = 'from: a@example.org, to: b@example.org';
+  const topic = 'url must be https://SERVER/TOPIC, the topic of letters, digits, - and _';
+  for (const [section, words] of [
+    [`email: { smtp: "smtp://u:p%ff@mail.example.org", ${mail} }`, 'smtp must write % as %25'],
+    ['ntfy: { url: "https://ntfy.sh" }', topic],
+    ['ntfy: { url: "https://ntfy.sh/50%zz" }', topic],
+    ['ntfy: { url: "https://ntfy.sh/deploys?auth=x" }', topic],
+  ] as const) {
+    chats.configure(`notify:\n  ${section}\n`);
+    const { status, stdout, stderr } = await chats.send([event('DeployStarted')]);
+    assert.equal([status, stdout], [1, '']);
+    const [name] = section.split(':');
+    const file = join(chats.root, 'config.yml');
+    const line = `${file}:2: notify.${name}.${words} (insecure_address)`;
+    assert.is(stderr, `runner notify send: ${line}\n`);
+  }
+});
+
 test.run();

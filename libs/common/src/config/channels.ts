@@ -4,7 +4,7 @@
  */
 import { failureIn, orElse } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
-import { httpAddress, smtpAddress } from '../http/address.ts';
+import { httpAddress, smtpAddress, topicAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
 import { choice, keys, list, matching, text } from '../yaml/keys.ts';
 import type { Schema } from '../yaml/schema.ts';
@@ -124,7 +124,7 @@ export const CHANNEL_SECTIONS: Readonly<Record<SectionName, SectionKeys>> = {
   ntfy: {
     url: {
       schema: text('ntfy: address of the topic, e.g. https://ntfy.sh/TOPIC; empty: off'),
-      checked: httpAddress,
+      checked: topicAddress,
       secrets: (value) => [value],
     },
     token: {

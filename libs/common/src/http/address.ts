@@ -1,4 +1,5 @@
 /** Addresses to which a secret is sent: https, or http on this machine only. */
+import { orElse } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 
 /** Whether a host, as in a URL, is this machine. */
@@ -40,6 +41,14 @@ export function smtpAddress(text: string, where: string): string {
   if (!url?.hostname || (url.protocol !== 'smtps:' && url.protocol !== 'smtp:'))
     throw insecure(where, 'is not an smtps or smtp address');
   if (/^[^:/]+:\/\/[^/?#]*[/?#]./.test(text)) throw insecure(where, 'must end after the port');
-  if (/%(?![0-9a-f]{2})/i.test(text)) throw insecure(where, 'must write % as %25');
+  if (orElse(() => decodeURIComponent(text), undefined) === undefined)
+    throw insecure(where, 'must write % as %25');
   return text.replace(/\/$/, '');
+}
+
+/** Checks the address of an ntfy topic; ntfy's server/server.go has the form of a topic. Throws `insecure_address`. */
+export function topicAddress(text: string, where: string): string {
+  const address = httpAddress(text, where);
+  if (/^https?:\/\/[^?#]+\/[\w-]{1,64}$/.test(address)) return address;
+  throw insecure(where, 'must be https://SERVER/TOPIC, the topic of letters, digits, - and _');
 }

@@ -89,7 +89,7 @@ function connectNtfy({ url, token: secret }: Settings, line: RequestLine): Chann
   // `https://SERVER/TOPIC`.
   const address = url.reveal();
   const server = address.slice(0, address.lastIndexOf('/'));
-  const topic = decodeURIComponent(address.slice(server.length + 1));
+  const topic = address.slice(server.length + 1);
   const token = secret?.reveal();
   const headers = () => ({ ...(token !== undefined && { authorization: `Bearer ${token}` }) });
   const send: Channel['send'] = ({ payload }, timeout) =>
