@@ -315,6 +315,34 @@ withBroker(
 );
 
 withBroker(
+  'after the log was put back from a backup, what is new is sent, and nothing twice',
+  async (scene) => {
+    const live = scene.log('web3');
+    const backup = readFileSync(live);
+    write(scene, 'web3', 4);
+    await until(
+      async () => (await central(scene, 'web3')).endsWith(readFileSync(live, 'utf8')),
+      'the end is not sent',
+    );
+    const sent = await central(scene, 'web3');
+    await scene.killAgent('web3');
+    writeFileSync(live, backup);
+    write(scene, 'web3', 1);
+    await scene.startAgent('web3');
+    write(scene, 'web3', 2);
+    const wanted = sent + readFileSync(live).subarray(backup.length).toString('utf8');
+    await until(async () => (await central(scene, 'web3')) === wanted, 'what is new is not sent');
+    await scene.killAgent('web3');
+    rotate(scene, 'web3');
+    write(scene, 'web3', 1);
+    await scene.startAgent('web3');
+    const more = wanted + readFileSync(live, 'utf8');
+    await until(async () => (await central(scene, 'web3')) === more, 'the next file is not sent');
+    assert.equal((await scene.operator.fleet(['verify', '--server', 'web3'])).status, 0);
+  },
+);
+
+withBroker(
   'a server that is set up again, with other keys, keeps its history; its old key is no longer valid',
   async (scene) => {
     const { operator, roots, broker } = scene;

@@ -5,6 +5,7 @@ import { readRange } from '../files/read.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { hashOf } from './chain.ts';
 import { logFiles, openLog } from './files.ts';
+import { readRecord, textOf } from './record.ts';
 
 /** Where in the log a piece ends. */
 export interface LogOffset {
@@ -12,6 +13,8 @@ export interface LogOffset {
   readonly file: string;
   /** Offset in bytes. */
   readonly to: number;
+  /** Once the log was put back, such as from a backup: makes `file` another one, as the offsets have other lines. */
+  readonly restored?: number | undefined;
 }
 
 /** Complete lines of one file, or the beginning of one that is longer than `LINE_MAX`. */
@@ -58,18 +61,42 @@ export class LogReader {
   private next(last: LogOffset | undefined): LogPiece | undefined {
     const { files, index } = this.find(last);
     if (last && index >= 0) {
-      const rest = this.read(files[index] as string, last.to, false);
+      const rest = this.read(files[index] as string, last, false);
       if (rest) return rest;
     }
     let gap = last !== undefined && index < 0;
     for (const path of files.slice(index + 1)) {
-      const piece = this.read(path, 0, gap);
+      const piece = this.read(path, { to: 0, restored: last?.restored }, gap);
       if (piece) return piece;
       // The file is damaged.
       gap ||= path.endsWith('.gz') && this.bytesOf(path, 0, 1) === undefined;
     }
     this.unzipped = undefined;
     return undefined;
+  }
+
+  /**
+   * Where the lines go on that are newer than the last that were read, if these are no longer in the log, nor rotated
+   * away: it was put back. `restored` is the new mark of its files.
+   */
+  putBack(last: LogOffset, bytes: Buffer, restored: number): LogOffset | undefined {
+    const before = this.inodes();
+    const { files, index } = this.find(last);
+    const [from, length] = [last.to - bytes.length, bytes.length];
+    const there = index < 0 ? undefined : this.bytesOf(files[index] as string, from, length);
+    if (there?.equals(bytes)) return undefined;
+    const read = linesOf(bytes).map(timeIn).sort().at(-1) ?? '';
+    const isNewer = (line: string) => timeIn(line) > read;
+    const path = files.findLast((each) => {
+      const [first = ''] = linesOf(this.bytesOf(each, 0, FIRST));
+      return first !== '' && !isNewer(first);
+    });
+    const file = path && this.nameOf(path, restored);
+    if (!path || !file || this.inodes() !== before) return undefined;
+    const lines = linesOf(this.bytesOf(path, 0, GZIP_MAX)).filter((line) => line.endsWith('\n'));
+    const end = lines.findIndex(isNewer);
+    const known = end < 0 ? lines : lines.slice(0, end);
+    return { file, to: known.join('').length, restored };
   }
 
   /** Bytes after a position; compressed files count as they are on disk. */
@@ -86,8 +113,16 @@ export class LogReader {
     // Searched from the newest, which is usually the one.
     return {
       files,
-      index: last ? files.findLastIndex((path) => this.idOf(path) === last.file) : -1,
+      index: last
+        ? files.findLastIndex((path) => this.nameOf(path, last.restored) === last.file)
+        : -1,
     };
+  }
+
+  /** As `LogOffset` calls the file. */
+  private nameOf(path: string, restored: number | undefined): string | undefined {
+    const id = this.idOf(path);
+    return id && restored ? hashOf(Buffer.from(`${id} ${restored}`)).slice(0, 32) : id;
   }
 
   /** Undefined if the file has no complete line. */
@@ -101,9 +136,13 @@ export class LogReader {
     return firstLine(this.bytesOf(path, 0, HEAD)) ?? firstLine(this.bytesOf(path, 0, FIRST));
   }
 
-  private read(path: string, from: number, gap: boolean): LogPiece | undefined {
+  private read(
+    path: string,
+    { to: from, restored }: Omit<LogOffset, 'file'>,
+    gap: boolean,
+  ): LogPiece | undefined {
     if (sizeOf(path) <= from && !path.endsWith('.gz')) return undefined;
-    const file = this.idOf(path);
+    const file = this.nameOf(path, restored);
     if (file === undefined) return undefined;
     for (let length = PIECE; ; length *= 2) {
       const bytes = this.bytesOf(path, from, length);
@@ -137,6 +176,10 @@ export class LogReader {
     }
   }
 }
+
+/** One character is one byte. */
+const linesOf = (bytes: Buffer | undefined) => bytes?.toString('latin1').split(/(?<=\n)/) ?? [];
+const timeIn = (line: string) => textOf(readRecord(line) ?? {}, 'timestamp');
 
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 

@@ -17,6 +17,7 @@ const batchField = f.object({
   to: f.whole(0),
   /** Earlier lines were rotated away before they could be sent, or no message can hold the line before `from`. */
   gap: f.flag,
+  restored: f.optional(f.whole(1)),
   /** The lines, or gzip of them in base64. */
   lines: f.optional(f.text(MESSAGE_MAX)),
   z: f.optional(f.text(MESSAGE_MAX)),
@@ -54,7 +55,7 @@ export function packed(bytes: Buffer): { size: number; fields: Pick<Batch, 'line
 }
 
 /** The lines of a batch, unchanged; undefined if they are not the bytes `from` to `to`. */
-function unpacked({ lines, z, from, to }: Batch): Buffer | undefined {
+export function unpacked({ lines, z, from, to }: Batch): Buffer | undefined {
   if ((lines === undefined) === (z === undefined)) return undefined;
   const unzip = () =>
     zlib().gunzipSync(Buffer.from(z ?? '', 'base64'), { maxOutputLength: LINES_MAX });

@@ -3,7 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { LogReader } from '@runner/common/audit/log-piece';
 import type { Broker, Stored } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
-import { batchOf, type CheckedBatch, FIRST_PREV, packed } from '@runner/fleet/events/batch';
+import {
+  batchOf,
+  type CheckedBatch,
+  FIRST_PREV,
+  packed,
+  unpacked,
+} from '@runner/fleet/events/batch';
 import { digestOf, signedText } from '@runner/fleet/order/seal';
 import type { ServerState } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
@@ -33,7 +39,12 @@ export class Shipper {
     const stored = await broker.last('EVENTS', subjects.events(config.server));
     const own = { server: config.server, key };
     const checked = stored && batchOf(signedText('events', stored.text, own));
-    this.last = { stored, checked };
+    const bytes = checked && unpacked(checked.batch);
+    const back = bytes && this.reader.putBack(checked.batch, bytes, checked.batch.n);
+    this.last = {
+      stored,
+      checked: back ? { ...checked, batch: { ...checked.batch, ...back } } : checked,
+    };
   }
 
   /** Never returns. Reads the checkpoint again after each reconnection: the broker may have lost its newest messages. */
@@ -78,7 +89,9 @@ export class Shipper {
     const prev = before?.digest ?? FIRST_PREV;
     const to = from + size;
     const isLeftOut = fields.lines === '';
-    const batch = { n, prev, file, from: isLeftOut ? to : from, to, gap: gap || isLeftOut };
+    const { restored } = before?.batch ?? {};
+    const place = { file, from: isLeftOut ? to : from, to, restored };
+    const batch = { n, prev, ...place, gap: gap || isLeftOut };
     const body = JSON.stringify({ ...batch, ...fields });
     const text = JSON.stringify(this.agent.seal('events', body));
     return { text, checked: { batch, digest: digestOf(body) } };
