@@ -86,6 +86,15 @@ test('Python: the exception at the root, its place, and the exception that it le
   ]);
 });
 
+test('Python: a syntax error, which has no traceback, comes with its place', () => {
+  const log =
+    '  File "/srv/app/main.py", line 7\n    def a(:\n          ^\nSyntaxError: invalid syntax\n';
+  assert.match(
+    extractError(log).text,
+    /^SyntaxError: invalid syntax\n {2}File "\/srv\/app\/main\.py", line 7$/m,
+  );
+});
+
 test('Java: the top message and the cause at the root, however long the trace between them', () => {
   const frames = Array.from(
     { length: 60 },

@@ -11,6 +11,8 @@ const SAYS_MORE = 60;
 const SAYS = /:\s*\S|\s/;
 /** The name of an exception: neither drawn nor the rest of a wrapped frame. */
 const RAISES = /^[\p{L}_][\p{L}\p{N}_.]*(?::|$)/u;
+/** The place of a syntax error, which may stand without a traceback above. */
+const MISWRITTEN = /^File "[^"]{1,300}", line \d{1,7}$/;
 /** Stack traces whose message need not look like one. */
 const TRACE_BEGINS =
   /^(?:while (?:executing|evaluating)$|at \S.{0,300}:\d+|[Ss]tack ?trace(?:back)?:?$)/;
@@ -24,6 +26,7 @@ export function endTraceback(
   const { trimmed, indent } = row;
   const start = trimmed.indexOf('Traceback (most recent call last)');
   if (start >= 0) stream.traceback = { base: start > 0 ? 0 : indent };
+  else if (MISWRITTEN.test(trimmed)) stream.traceback ??= { base: Math.max(0, indent - 2) };
   const trace = stream.traceback;
   if (start >= 0 || trace === null) return { match, extra: {} };
   const { frame, source } = trace;
