@@ -285,4 +285,37 @@ test('an error in the file above is shown with the name of the file', () => {
   );
 });
 
+test('a message that ends in a colon has in its line what it opens', () => {
+  const [first] = shown(
+    '  1) cart has a total:',
+    '',
+    '      AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:',
+    '',
+    '2 !== 3',
+    '',
+    '      + expected - actual',
+    '      at Context.<anonymous> (test/a.cjs:1:72)',
+  );
+  assert.match(first ?? '', /Expected values to be strictly equal: 2 !== 3$/);
+});
+
+test('the source that a crash shows above its message does not share its line', () => {
+  const [first] = shown(
+    '/srv/shop/server.js:1',
+    "async function boot() { await ready(); throw new Error('redis: WRONGPASS invalid pair') }",
+    '                                             ^',
+    '',
+    'Error: redis: WRONGPASS invalid pair',
+    '    at boot (/srv/shop/server.js:1:46)',
+  );
+  assert.is(first, 'Error: redis: WRONGPASS invalid pair');
+});
+
+test('of lines that differ in a number alone, one is shown with their count', () => {
+  const tries = Array.from({ length: 8 }, (_, n) => `db: attempt ${n + 1} failed: no pg_hba entry`);
+  const lines = shown(...tries, 'giving up on the database');
+  assert.is(lines.filter((line) => line.includes('no pg_hba entry')).length, 1, lines.join('\n'));
+  assert.match(lines.join('\n'), /no pg_hba entry \(×8\)/);
+});
+
 test.run();

@@ -18,6 +18,8 @@ const NEEDED = -1.8;
 const LIKELY = -3;
 /** The likeliest line joins the head's line, if it is at most this many lines away. */
 const BESIDE = 4;
+/** What a head opens is at most this many lines below it. */
+const OPENED = 2;
 
 /** The text that is shown, and the numbers of its lines in the log. */
 export interface Composed {
@@ -29,8 +31,7 @@ export interface Composed {
 export type Show = (row: Row) => string;
 
 interface Shown {
-  readonly line: number;
-  readonly at: number;
+  readonly row: Row;
   readonly text: string;
 }
 
@@ -41,37 +42,38 @@ export function compose(ranked: readonly Ranked[], max: number, show: Show): Com
   const head = leader.candidate.row;
   const shown: Shown[] = [];
   let used = 0;
-  const add = (row: Row, room: number, times = 1, limit = LINE): boolean => {
-    if (shown.some((other) => other.line === row.line)) return true;
-    const text = line(show(row), limit, times);
+  const add = (row: Row, room: number, limit = LINE): boolean => {
+    const { line: at, shape } = row;
+    const same = isCounted(row) ? shape : undefined;
+    if (shown.some(({ row: its }) => its.line === at || its.shape === same)) return true;
+    const text = line(show(row), limit, same?.offered);
     if (shown.some((other) => repeats(other.text, text))) return true;
     const size = codePoints(text) + (shown.length > 0 ? 1 : 0);
     if (used + size > room) return false;
-    shown.push({ line: row.line, at: row.at, text });
+    shown.push({ row, text });
     used += size;
     return true;
   };
-  const addIfRoom: Add = (row, times) => add(row, max * ENOUGH, times);
+  const addIfRoom: Add = (row) => add(row, max * ENOUGH);
   const picks = blockOf(leader.candidate);
   for (const { row, needed } of picks) {
-    if (row === head) add(row, max, leader.times, Math.min(HEAD_LINE, max));
+    if (row === head) add(row, max, Math.min(HEAD_LINE, max));
     else if (needed) add(row, max);
   }
   const beside = besideHead(ranked);
-  if (beside !== undefined) add(beside.candidate.row, max, beside.times);
+  if (beside !== undefined) add(beside, max);
   addSecond(ranked, addIfRoom);
   for (const { row, needed } of picks) if (!needed) addIfRoom(row);
   const rest = others.filter((each) => !isWrapper(each));
   addOthers(rest, addIfRoom);
-  for (const { candidate, times, likely } of rest)
-    if (likely >= NEEDED) add(candidate.row, max, times);
+  for (const { candidate, likely } of rest) if (likely >= NEEDED) add(candidate.row, max);
   const end = isMatched(leader) ? undefined : others.find(isWrapper);
-  if (end !== undefined) add(end.candidate.row, max, end.times);
-  return arrange(shown, picks, beside?.candidate.row);
+  if (end !== undefined) add(end.candidate.row, max);
+  return arrange(shown, picks, beside);
 }
 
 /** Adds a line if it has room; whether it is shown. */
-type Add = (row: Row, times?: number) => boolean;
+type Add = (row: Row) => boolean;
 
 function isWrapper({ candidate }: Ranked): boolean {
   return candidate.rule.use === 'wrapper';
@@ -87,16 +89,18 @@ function repeats(other: string, text: string): boolean {
 /** Other causes in the order of their rules. */
 function addOthers(others: readonly Ranked[], add: Add): void {
   const said = others.filter((each) => isMatched(each) && each.score >= SAID);
-  for (const each of said.toSorted(compareByRules)) add(each.candidate.row, each.times);
+  for (const each of said.toSorted(compareByRules)) add(each.candidate.row);
 }
 
 /** What the rules alone would have chosen, if its words speak against it. */
 function addSecond(ranked: readonly Ranked[], add: Add): void {
   const second = ranked.toSorted(compareByRules)[0];
   if (second === undefined || second === ranked[0] || isWrapper(second)) return;
-  for (const { row } of blockOf(second.candidate))
-    add(row, row === second.candidate.row ? second.times : 1);
+  for (const { row } of blockOf(second.candidate)) add(row);
 }
+
+/** So many lines of one shape are shown as one. */
+const COUNTED = 3;
 
 /** Lines that are no sentence of a message. */
 const APART = [
@@ -109,19 +113,29 @@ const APART = [
   marks.progress,
 ];
 
-/** The likeliest line beside the head, to stand in its line; above it only one that a rule matches. */
-function besideHead([leader, ...others]: readonly Ranked[]): Ranked | undefined {
-  const head = leader?.candidate.row;
-  return others.find((each) => {
-    const { row } = each.candidate;
-    const { trimmed, speaker, line: at } = row;
-    if (head === undefined || speaker !== head.speaker || Math.abs(at - head.line) > BESIDE)
-      return false;
-    if (isWrapper(each) || each.likely < LIKELY || /:$|^["'{[!]|^\S+$/.test(trimmed)) return false;
-    if (row.level !== '' && row.level !== head.level) return false;
-    if (row.shape === head.shape || (at < head.line && !isMatched(each))) return false;
-    return readLabels(trimmed).severity === '' && !APART.some((mark) => mark.test(trimmed));
-  });
+/** The line that stands in the head's line: what the head opens, or the likeliest line beside it. */
+function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
+  if (leader === undefined) return undefined;
+  const { row: head, after } = leader.candidate;
+  const [next] = after;
+  const isOpened = head.trimmed.endsWith(':') && next && next.line - head.line <= OPENED;
+  if (isOpened && !next.trimmed.endsWith(':') && isSentence(next)) return next;
+  return others.find((each) => isBeside(each, head))?.candidate.row;
+}
+
+/** Whether a line may stand in the head's line; one above it only if a rule matches. */
+function isBeside(each: Ranked, head: Row): boolean {
+  const { row, after } = each.candidate;
+  const { trimmed, speaker, line: at } = row;
+  if (speaker !== head.speaker || Math.abs(at - head.line) > BESIDE) return false;
+  if (isWrapper(each) || each.likely < LIKELY || /:$|^["'{[!]|^\S+$/.test(trimmed)) return false;
+  if (row.level !== '' && row.level !== head.level) return false;
+  if (row.shape === head.shape || (at < head.line && !isMatched(each))) return false;
+  return isSentence(row) && !/^\^+$/.test(after[0]?.trimmed ?? '');
+}
+
+function isSentence({ trimmed }: Row): boolean {
+  return readLabels(trimmed).severity === '' && !APART.some((mark) => mark.test(trimmed));
 }
 
 /** The head first, with what stands in its line, everything else as it stood in the log. */
@@ -130,15 +144,15 @@ function arrange(
   picks: readonly BlockLine[],
   beside: Row | undefined,
 ): Composed {
-  const head = picks[0]?.row.line;
-  const rest = shown.filter(({ line: at }) => at !== head).toSorted((a, b) => a.line - b.line);
-  const first = shown.find(({ line: at }) => at === head);
-  const message = rest.find(({ line: at }) => at === beside?.line);
+  const head = picks[0]?.row;
+  const rest = shown.filter(({ row }) => row !== head).toSorted((a, b) => a.row.line - b.row.line);
+  const first = shown.find(({ row }) => row === head);
+  const message = rest.find(({ row }) => row === beside);
   const joins =
     first !== undefined &&
     message !== undefined &&
-    !isCounted(first) &&
-    !isCounted(message) &&
+    !isCounted(first.row) &&
+    !isCounted(message.row) &&
     first.text.length + message.text.length < HEAD_LINE;
   const texts = [
     ...(first === undefined ? [] : [joins ? `${first.text} ${message.text.trim()}` : first.text]),
@@ -146,15 +160,15 @@ function arrange(
   ];
   return {
     text: texts.join('\n'),
-    lines: [...new Set(shown.map(({ at }) => at))].toSorted((a, b) => a - b),
+    lines: [...new Set(shown.map(({ row }) => row.at))].toSorted((a, b) => a - b),
   };
 }
 
 /** A line that stands for several does not share its line. */
-const isCounted = ({ text }: Shown) => / \(×\d+\)$/.test(text);
+const isCounted = ({ shape }: Row) => shape.offered >= COUNTED;
 
-function line(text: string, limit: number, times: number): string {
-  const count = times >= 3 ? ` (×${times})` : '';
+function line(text: string, limit: number, times?: number): string {
+  const count = times ? ` (×${times})` : '';
   return shorten(tidy(text), limit - count.length) + count;
 }
 

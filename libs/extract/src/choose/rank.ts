@@ -13,8 +13,6 @@ export interface Ranked {
   readonly score: number;
   /** How much less likely than another line it names the cause: 0 or less. */
   readonly likely: number;
-  /** How many lines of the log say this. */
-  readonly times: number;
 }
 
 /** Whether a rule matches the line. */
@@ -40,17 +38,15 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   const ranked = candidates.map((candidate): Ranked => {
     const { row, rule } = candidate;
     const isKnown = baseline(row.text);
-    const times = row.shape.offered;
     let score = candidate.score;
     if (isKnown) score -= KNOWN;
     // What was tried again and failed each time may well be the cause.
-    if (times < 3 && isTolerated(candidate)) score -= TOLERATED;
+    if (row.shape.offered < 3 && isTolerated(candidate)) score -= TOLERATED;
     if (rule.use === 'announce') score -= ANNOUNCED;
     if (isUnreached(candidate, refusals)) score += UNREACHED;
     return {
       candidate,
       score,
-      times,
       likely: isKnown ? FLOOR : Math.max(FLOOR, likely.get(row.line) ?? FLOOR),
     };
   });
