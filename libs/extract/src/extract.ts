@@ -15,6 +15,7 @@ import { type Ending, explainEnding } from './choose/ending.ts';
 import { isMatched, type Ranked, rank } from './choose/rank.ts';
 import { type Collected, Collector } from './collect/collect.ts';
 import { classify } from './line/classify.ts';
+import { marks } from './line/marks.ts';
 import { createLineReader } from './line/split.ts';
 import { PrefixRemover } from './prefix/remover.ts';
 import type { ErrorClass } from './rules/rule.ts';
@@ -91,7 +92,11 @@ function extraction(
   redact: (text: string) => string,
 ): Extraction {
   const max = Math.max(0, options.max ?? MAX);
-  const all = lead(collected, options.baseline, redact);
+  const { baseline } = options;
+  const fresh = rank(collected, baseline ? (line) => baseline(redact(line)) : noBaseline);
+  // What good builds only complained of may have become fatal.
+  const isOld = baseline !== undefined && !fresh.some(isCause);
+  const all = lead(isOld ? rank(collected, noBaseline) : fresh);
   const said = all.find((each) => isTrusted(each) && isMatched(each))?.candidate.rule;
   const ended = explainEnding(options);
   // A bare `Killed` says less than how the step ended.
@@ -101,8 +106,10 @@ function extraction(
   );
   const [leader] = ranked;
   const silent = said === undefined || said.use === 'wrapper';
-  const first = ended?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
-  const last = ended !== null && !ended.grave && (silent || (leader?.score ?? 0) < CERTAIN);
+  const isOver = ended?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
+  const first = isOver || (!said && ended !== null && (isOld || ended.class !== 'exit'));
+  const doubted = silent || isOld || (leader?.score ?? 0) < CERTAIN;
+  const last = ended !== null && !ended.grave && doubted;
   const words = first || last ? ended.words : '';
   const room = Math.max(0, max - (words === '' ? 0 : codePoints(words) + 1));
   const show: Show = ({ speaker, body }) =>
@@ -112,7 +119,7 @@ function extraction(
         : body,
     );
   const { text, lines } = compose(ranked, room, show);
-  const parts = [first ? words : '', redact(text), last ? words : ''];
+  const parts = [first ? words : '', redact(text), last && !first ? words : ''];
   const ends = first || (last && (said === undefined || said.class === 'exit'));
   return {
     text: cutCodePoints(parts.filter((part) => part !== '').join('\n'), max),
@@ -122,30 +129,24 @@ function extraction(
   };
 }
 
-/**
- * The candidates, the one that leads first. A log that has nothing new beside what good builds print
- * is read as if no good build were known: what they only complained of may have become fatal.
- */
-function lead(
-  collected: Collected,
-  given: Baseline | undefined,
-  redact: (text: string) => string,
-): Ranked[] {
-  const ranked = rank(collected, given ? (line) => given(redact(line)) : noBaseline);
-  const causes = ranked.filter(({ candidate }) => candidate.rule.use !== 'wrapper');
-  const cause = causes.find(isTrusted);
-  if (cause === undefined && given !== undefined) return lead(collected, undefined, redact);
-  const leader = cause ?? ranked.find(isTrusted) ?? ranked[0];
+/** The candidates, the one that leads first. */
+function lead(ranked: readonly Ranked[]): Ranked[] {
+  const leader = ranked.find(isCause) ?? ranked.find(isTrusted) ?? ranked[0];
   return leader === undefined ? [] : [leader, ...ranked.filter((other) => other !== leader)];
+}
+
+function isCause(each: Ranked): boolean {
+  return each.candidate.rule.use !== 'wrapper' && isTrusted(each);
 }
 
 function isTrusted({ score, candidate }: Ranked): boolean {
   return score >= TRUSTED[candidate.rule.use];
 }
 
-/** Than how the step ended: a line without a letter says nothing, unless a rule knows it. */
+/** Than how the step ended: unless a rule knows it, a line without a letter, or of success, does not. */
 function saysMore(each: Ranked): boolean {
-  return isMatched(each) || /\p{L}/u.test(each.candidate.row.trimmed);
+  const { trimmed } = each.candidate.row;
+  return isMatched(each) || (/\p{L}/u.test(trimmed) && !marks.saysNone.test(trimmed));
 }
 
 /** Below this score the line may only look like a cause: how the step ended is added. */

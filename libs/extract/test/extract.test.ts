@@ -202,6 +202,39 @@ test('a silent step is described in words: its name, its command and its exit st
   assert.is(extractError('', { exit: { code: 0 } }).text, '');
 });
 
+test('how a step ended comes first if the log says less: a count of no errors, or nothing new', () => {
+  const text = (log: string, code: number, baseline = baselineOf([])) =>
+    extractError(log, { step: 'build', exit: { code }, baseline }).text;
+  assert.match(
+    text('pulling model\n', 124),
+    /^step build ran into a time limit .*\npulling model$/,
+  );
+  assert.match(
+    text('Build done: 0 errors, 0 warnings\n', 1),
+    /^step build ended with exit status 1/,
+  );
+  const reader = createShapeReader((line) => line);
+  reader.push('vite building\n34 modules\nERROR: cannot reach telemetry\n');
+  const known = baselineOf(reader.end());
+  assert.match(
+    text('vite building\n35 modules\n', 1, known),
+    /^step build ended with exit status 1\n/,
+  );
+  assert.match(
+    text('vite building\nERROR: cannot reach telemetry\n', 1, known),
+    /^ERROR: cannot reach telemetry\n[\s\S]*step build ended with exit status 1$/,
+  );
+});
+
+test('a program that aborts itself says why first', () => {
+  const log = "shop: main.c:4: main: Assertion `n > 0' failed.\n";
+  assert.match(extractError(log, { exit: { signal: 'SIGABRT' } }).text, /^shop: .* failed\.$/);
+  assert.match(
+    extractError('', { exit: { code: 134 } }).text,
+    /^the command was killed by SIGABRT$/,
+  );
+});
+
 test('signals, lack of memory and the time limit are the cause and come first', () => {
   const told = (exit: object) =>
     extractError('indexed 1000 documents\n', { step: 'index', exit }).text;

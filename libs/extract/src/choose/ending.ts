@@ -58,7 +58,8 @@ export function explainEnding({ step, label, command, exit = {} }: Ending): Expl
   if (oom) return grave('was killed: out of memory', 'memory');
   if (signal !== undefined) {
     const hint = signal === 'SIGKILL' ? ', perhaps for lack of memory' : '';
-    return grave(`was killed by ${signal}${hint}`, 'killed');
+    // A program that aborts itself says why.
+    return { ...grave(`was killed by ${signal}${hint}`, 'killed'), grave: signal !== 'SIGABRT' };
   }
   if (code === 0) return null;
   const [words, kind] = STATUSES[code] ?? [` ended with exit status ${code}`, 'exit'];
