@@ -240,6 +240,22 @@ createServer(() => {}).listen(process.env.PORT, () => console.log('up and runnin
   }
 });
 
+test('an app that ends without a complaint is explained by its end', async () => {
+  const world = await makeWorld();
+  try {
+    await world.push('v1', {
+      deploy: 'start: { type: process, run: echo nothing to do }\n',
+    });
+    assert.is((await world.deploy()).status, 1);
+    assert.is(
+      world.events().at(-1)?.cause,
+      'start: `echo nothing to do` ended with status 0\nnothing to do',
+    );
+  } finally {
+    await world.close();
+  }
+});
+
 test('a step that dies in silence has an error in words', async () => {
   const world = await makeWorld();
   try {

@@ -40,8 +40,8 @@ export function causeOf(op: Operation, error: StepFailure): string {
     if (part) readPart(op, part, FAILED_OUTPUT_MAX, extractor.push);
     else extractor.push(output);
     const { text, rule } = extractor.end();
-    // What an unhealthy app printed may be no complaint at all.
-    const isCalm = rule === null && stage === 'health' && text !== '';
+    // What an app printed may be no complaint at all.
+    const isCalm = rule === null && text !== '';
     const seen = error.seen ?? (isCalm && !ended ? op.redact(error.message) : '');
     // It comes first, since `history` and messages show the first line.
     return [seen, complaintIn(op, error.printed), text].filter(Boolean).join('\n');
