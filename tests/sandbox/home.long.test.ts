@@ -1,6 +1,6 @@
 /** HOME in the sandbox: what a commit leaves there, and what it cannot. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { accountHome } from '@runner/deploy/sandbox/hidden';
 import { run, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -49,11 +49,19 @@ test('a folder of the home on PATH shows its programs, and nothing beside them',
       '.nvm/versions/v1/bin/node-like': 'x',
       '.nvm/versions/v1/lib/module.js': 'x',
       '.ssh/id': 'secret',
+      'tools/node_modules/.bin/one': 'x',
+      'tools/node_modules/pnpm/pnpm.js': 'x',
+      'tools/secret': 'secret',
+      'uv/linked/bin/linked': 'x',
+      'uv/linked/lib/module.py': 'x',
+      'uv/other/bin/other': 'secret',
     };
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(join(other, path, '..'), { recursive: true });
       writeFileSync(join(other, path), text, { mode: 0o755 });
     }
+    for (const to of ['uv/linked/bin/linked', 'tools/node_modules/pnpm/pnpm.js', '.ssh/id'])
+      symlinkSync(join(other, to), join(other, '.local/bin', `to-${basename(to)}`));
     const folders = ['.cargo/bin', '.local/bin', '.nvm/versions/v1/bin', '..'];
     const PATH = `${folders.map((each) => join(other, each)).join(':')}:${process.env.PATH}`;
     const find = (name: string) =>

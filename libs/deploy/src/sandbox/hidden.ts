@@ -77,21 +77,41 @@ const OF_PROGRAMS = [
  */
 export function programsBelow(hidden: readonly string[], { PATH = '' }: Env): string[] {
   const entries = [...PATH.split(delimiter), dirname(process.execPath)];
-  const found = entries.flatMap((entry) => {
-    const path = realFolder(entry);
+  const folders = new Set(entries.map(realFolder));
+  const found = new Set<string>();
+  // What is added to a set while it is walked through is walked through, too.
+  for (const path of folders) {
     const above = hidden
       .filter((each) => path !== undefined && isWithin(each, path))
       .sort()
       .at(-1);
     // What is above a hidden folder would show it.
     if (path === undefined || above === undefined || hidden.some((each) => isWithin(path, each)))
-      return [];
-    const [prefix, name] = [dirname(path), basename(path)];
-    if (name === '.bin') return [prefix];
-    if (!['bin', 'sbin', 'shims'].includes(name) || prefix === above) return [path];
-    return dirname(prefix) === above ? OF_PROGRAMS.map((each) => join(prefix, each)) : [prefix];
-  });
-  return [...new Set(found)];
+      continue;
+    for (const folder of linkedFolders(path)) folders.add(folder);
+    for (const each of shownOf(path, above)) found.add(each);
+  }
+  return [...found];
+}
+
+function shownOf(path: string, above: string): string[] {
+  const [prefix, name] = [dirname(path), basename(path)];
+  if (name === '.bin') return [prefix];
+  if (!['bin', 'sbin', 'shims'].includes(name) || prefix === above) return [path];
+  return dirname(prefix) === above ? OF_PROGRAMS.map((each) => join(prefix, each)) : [prefix];
+}
+
+/** Where the links in a folder of programs lead, as those of uv, pipx and corepack in ~/.local/bin do. */
+function linkedFolders(folder: string): (string | undefined)[] {
+  const entries = orElse(() => readdirSync(folder, { withFileTypes: true }), []);
+  return entries
+    .filter((entry) => entry.isSymbolicLink())
+    .map(({ name }) => {
+      const real = orElse(() => realpathSync(join(folder, name)), '');
+      const modules = /^.*?\/node_modules(?=\/)/.exec(real)?.[0];
+      if (modules !== undefined) return realFolder(join(modules, '.bin'));
+      return basename(dirname(real)) === 'bin' ? realFolder(dirname(real)) : undefined;
+    });
 }
 
 /** Where the addresses of name servers are, when they are below /run. */
