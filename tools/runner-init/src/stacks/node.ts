@@ -80,6 +80,18 @@ export const NODE: readonly Stack[] = [
   site('Eleventy', '@11ty/eleventy', '_site'),
   site('Create React App', 'react-scripts', 'build'),
   site('Vue CLI', '@vue/cli-service', 'dist'),
+  server(
+    'Angular, rendered on the server',
+    [
+      '@angular/ssr',
+      {
+        path: 'package.json',
+        text: /"serve:ssr[^"]{0,80}"\s{0,3}:\s{0,3}"(?<serve>node [\w./-]{1,200})"/,
+      },
+    ],
+    '{serve}',
+    { port: 4000 },
+  ),
   site(
     'Angular',
     [

@@ -153,8 +153,12 @@ function buildLines({ top, dir }: Place, { build, installed, stack }: Detected):
   const { name } = packageOf(checkout);
   return lines.map((line) => {
     if (isAtTop && installed.install.includes(line)) return line;
-    if (top.has('turbo.json') && name && line === `${installed.vars.run} build`)
-      return `node_modules/.bin/turbo run build --filter=${name}`;
+    if (name && line === `${installed.vars.run} build`) {
+      if (top.has('turbo.json')) return `node_modules/.bin/turbo run build --filter=${name}`;
+      // First the packages of the workspace that it needs.
+      if (isAtTop && top.has('pnpm-workspace.yaml') && installed.name === 'pnpm')
+        return `pnpm --filter ${name}... run build`;
+    }
     return `cd ${word(dir)} && ${line}`;
   });
 }
