@@ -69,6 +69,10 @@ test('a script that migrates is named, and else what would migrate', async () =>
     '# Note: migrations run, in the proof too: scripts.db of package.json has `prisma migrate deploy`.',
   );
   assert.match(stdout, 'run: NODE_ENV=production npm run start');
+  // It would reset the database.
+  const develops = { start: 'node a.js', migrate: 'prisma migrate dev' };
+  const prisma = { 'package.json': { scripts: develops }, 'prisma/schema.prisma': '' };
+  assert.match((await init(laidOut(prisma), ['--no-prove'])).stdout, 'migrate: npx prisma migrate');
   const files = { Gemfile: 'gem "rails"\n', 'config/application.rb': '' };
   const rails = await init(laidOut(files), ['--no-prove']);
   assert.match(

@@ -4,10 +4,13 @@ import type { Clue } from './stack.ts';
 const SQL_FILES = /^(?<dir>(?:\w+\/)?migrations)\/[^/]+\.sql$/;
 const GOOSE: Clue = { path: SQL_FILES, text: /^-- \+goose Up/m };
 
+/** A script that is for development only resets the database, or asks first. */
+const DEPLOYS = /^(?!.*\bprisma (?:migrate (?:dev|reset)|db push)\b)/s;
+
 export const MIGRATORS: readonly { readonly run: string; readonly when: readonly Clue[] }[] = [
-  { run: '{run} db:migrate', when: [{ script: 'db:migrate' }] },
+  { run: '{run} db:migrate', when: [{ script: 'db:migrate', text: DEPLOYS }] },
   { run: '{run} migrate up', when: [{ script: 'migrate', text: /^node-pg-migrate$/ }] },
-  { run: '{run} migrate', when: [{ script: 'migrate' }] },
+  { run: '{run} migrate', when: [{ script: 'migrate', text: DEPLOYS }] },
   { run: 'npx prisma migrate deploy', when: [{ path: 'prisma/schema.prisma' }] },
   { run: 'npx drizzle-kit migrate', when: [{ path: /^drizzle\.config\.\w{2,4}$/ }] },
   { run: 'npx knex migrate:latest --env production', when: [{ path: /^knexfile\.\w{2,4}$/ }] },
