@@ -62,6 +62,33 @@ test('a mailbox that is full for now does not keep the next messages of a deploy
   await server.close();
 });
 
+test('a recipient that is refused for now gets the mail later, however its domain is written', async () => {
+  const refused = new Set(['Ops@example.org', 'b@bücher.example']);
+  const server = await startMailServer({
+    onRcptTo({ address }, _, callback) {
+      const error = Object.assign(new Error('not now'), { responseCode: 451 });
+      callback(refused.has(address) ? error : null);
+    },
+  });
+  const root = rootFor(server, {
+    from: 'Deploys: prod (eu) <runner@example.org>',
+    to: '[Ops@Example.ORG, "b@bücher.example", c@example.org]',
+  });
+  const stdin = `${JSON.stringify(event('DeployStarted'))}\n`;
+  const args = ['send', '--json', '--wait', '0'];
+  const { stdout } = await run('runner-notify', args, { root, stdin });
+  assert.is(JSON.parse(stdout).result, 'queued');
+  const late = [...refused];
+  refused.clear();
+  await run('runner-notify', ['flush', '--now'], { root });
+  assert.equal(
+    server.messages.map(({ to }) => to),
+    [['c@example.org'], late],
+  );
+  assert.match(server.messages[0]?.raw ?? '', 'From: "Deploys: prod (eu)" <runner@example.org>');
+  await server.close();
+});
+
 test('smtp: STARTTLS is used where the server offers it', async () => {
   const server = await startMailServer({ ...trusted.files });
   assert.is((await sent(server, [event('DeployStarted')])).result, 'delivered');

@@ -27,9 +27,12 @@ export function certificate() {
 export const trusted = certificate();
 
 /** A root that sends to two recipients. */
-export function rootFor(server: MailServer): string {
+export function rootFor(
+  server: MailServer,
+  { from = 'runner <runner@example.org>', to = '[a@example.org, b@example.org]' } = {},
+): string {
   const root = temporaryFolder('email');
-  const lines = `{ smtp: "${server.address}", from: "runner <runner@example.org>", to: [a@example.org, b@example.org] }`;
+  const lines = `{ smtp: "${server.address}", from: "${from}", to: ${to} }`;
   writeFileSync(join(root, 'config.yml'), `notify:\n  email: ${lines}\n`, { mode: 0o600 });
   return root;
 }

@@ -1,4 +1,5 @@
 /** E-mail through an existing mail server, which is responsible for DKIM. */
+import { domainToASCII } from 'node:url';
 import { hashOf } from '@runner/common/audit/chain';
 import type { SectionSettings } from '@runner/common/config/channels';
 import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
@@ -36,6 +37,18 @@ function headersOf(notice: Notice, text: string): Fields {
   return { message_id: `<${digest}@${DOMAIN}>`, references: thread };
 }
 
+/** A name may hold what separates addresses elsewhere: it is never parsed again. */
+function mailboxOf(text: string) {
+  const [, name = '', address = text] = /^([^<]*)<(.*)>\s*$/.exec(text) ?? [];
+  return { name: name.trim().replace(/^"(.*)"$/, '$1'), address: address.trim() };
+}
+
+/** An address as a server is asked for it: its domain in lower case, of a-z. */
+function askedFor(address: string): string {
+  const at = address.lastIndexOf('@') + 1;
+  return address.slice(0, at) + domainToASCII(address.slice(at));
+}
+
 const subjectOf = ({ icon, title, headline }: Announcement) =>
   `${icon} ${title}: ${phraseText(headline)}`;
 
@@ -55,14 +68,15 @@ const writing = textWriting({
 /** Sends through one server, to all recipients at once. */
 function connectEmail({ smtp, from, to }: Settings, line: RequestLine): Channel {
   const call = { ...line, method: METHOD };
+  const recipients = to.map(mailboxOf);
   const send: Channel['send'] = async ({ payload, only }, timeout) => {
-    const left = only?.filter((one) => to.some((each) => each.includes(one)));
+    const left = recipients.filter(({ address }) => only?.includes(askedFor(address)) ?? true);
     const { subject, text, message_id: messageId, references } = payload;
     const mail = {
-      from,
-      to: [...to],
+      from: mailboxOf(from),
+      to: recipients,
       // The others have it; one that was removed from the configuration gets nothing.
-      ...(left && { envelope: { from, to: left } }),
+      envelope: { from: mailboxOf(from).address, to: left.map(({ address }) => address) },
       subject: wordOf(subject),
       text: wordOf(text),
       ...(messageId !== undefined && { messageId: idOf(messageId, from) }),
@@ -70,7 +84,7 @@ function connectEmail({ smtp, from, to }: Settings, line: RequestLine): Channel 
       // RFC 3834: no answering machine replies.
       headers: { 'Auto-Submitted': 'auto-generated' },
     };
-    if (left?.length === 0) return { class: 'delivered', rest: 0 };
+    if (left.length === 0) return { class: 'delivered', rest: 0 };
     const outcome = await converse(call, smtp.reveal(), mail, timeout);
     const refused = 'left' in outcome ? outcome.left?.length : undefined;
     // No one has it: the next messages of the deploy wait.
