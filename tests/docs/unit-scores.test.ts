@@ -1,4 +1,4 @@
-/** The scores of the units in tests/README.md are those that systemd computes. */
+/** The scores of the units in tests/README.md are those that systemd computes. None ends for want of memory of another. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,6 +27,17 @@ for (const name of readdirSync(units).filter((each) => each.endsWith('.service')
       .find((line) => /^\|.*\| [0-9.]+ \|/.test(line) && line.includes(name));
     assert.is(row?.split('|')[2]?.trim(), score);
   });
+}
+
+for (const folder of ['systemd', 'preview']) {
+  const all = join(checkoutFolder(), 'packaging', folder);
+  for (const name of readdirSync(all).filter((each) => each.endsWith('.service'))) {
+    const unit = readFileSync(join(all, name), 'utf8');
+    if (!unit.includes('\nKillMode=process\n')) continue;
+    scores(`${name} goes on when the kernel kills a build or an app in its group`, () => {
+      assert.match(unit, '\nOOMPolicy=continue\n');
+    });
+  }
 }
 
 scores.run();
