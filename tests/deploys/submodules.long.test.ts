@@ -135,7 +135,7 @@ test('a submodule that the token cannot read fails the deploy at the fetch', asy
   assert.is(done.status, 1);
   assert.match(
     done.stderr,
-    /the code host has no repository acme\/secret, or the token cannot read it \(repo_not_found\)\n$/,
+    /the submodule lib cannot be fetched: the code host has no repository acme\/secret, or the token cannot read it \(not_configured\)\n$/,
   );
   assert.equal(world.kinds(), ['DeployFailure']);
 });

@@ -123,6 +123,13 @@ test('what the code host refuses comes with the command that changes it', async 
     assert.is((await run('runner-fetch', ['shop', '--deploy'], { root })).status, 0);
     await run('runner-edit', ['shop', '--repo', 'acme/gone'], { root });
     assert.is((await run('runner-fetch', ['shop', '--deploy'], { root })).status, 1);
+    const gone = 'runner edit shop <--repo <OWNER/NAME>|--token-file <FILE>>';
+    const lost = await run('runner-why', ['shop', '--json'], { root });
+    assert.equal(JSON.parse(lost.stdout).commands, [gone, 'runner fetch shop']);
+    const unseen = await run('runner-doctor', ['--json'], { root });
+    assert.ok(
+      JSON.parse(unseen.stdout).findings.some((each: { fix?: string }) => each.fix === gone),
+    );
     await run('runner-edit', ['shop', '--repo', REPO], { root });
     assert.is((await run('runner-fetch', ['shop', '--deploy'], { root })).status, 0);
     const well = await run('runner-why', ['shop'], { root });

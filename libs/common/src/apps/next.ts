@@ -35,10 +35,18 @@ export function repairsOf(app: string, instances: readonly InstanceSummary[]): s
   return bad.map((each) => startAgain(app, each, instances.length));
 }
 
-/** The option of `runner edit` that lets the commits of an app be fetched again. */
+/** The options of `runner edit` that let the commits of an app be fetched again. */
 const EDITS: Readonly<Record<string, string>> = {
   token_invalid: '--token-file <FILE>',
   branch_not_found: '--branch <BRANCH>',
+  repo_not_found: '<--repo <OWNER/NAME>|--token-file <FILE>>',
+};
+
+/** The same of an app that acts as a GitHub App, which may not be installed for its repository. */
+const APP_EDITS: typeof EDITS = {
+  ...EDITS,
+  token_invalid: '--app-key-file <FILE>',
+  repo_not_found: '',
 };
 
 /** The command that changes what the code host refused with this code; undefined if none does: a preview has no own. */
@@ -46,8 +54,7 @@ export function editFor(
   { app, state, preview }: AppState,
   code: string | undefined,
 ): string | undefined {
-  const option =
-    code === 'token_invalid' && state.github_app ? '--app-key-file <FILE>' : EDITS[code ?? ''];
+  const option = (state.github_app ? APP_EDITS : EDITS)[code ?? ''];
   return option && !preview ? `runner edit ${app} ${option}` : undefined;
 }
 

@@ -61,7 +61,13 @@ async function fetchSubmodule(inner: GitSource, sha: string, place: string, isEl
     if (!(error instanceof Failure)) throw error;
     if (error.code === 'ref_not_found') throw refused(place, error.message);
     const isClosed = error.code === 'token_invalid' || error.code === 'repo_not_found';
-    if (!isElsewhere || !isClosed || inner.token || inner.mint) throw error;
+    if (!isClosed) throw error;
+    // Its code would name a change of the app's own repository.
+    if (!isElsewhere || inner.token || inner.mint)
+      throw new Failure(
+        'not_configured',
+        `the submodule ${place} cannot be fetched: ${error.message}`,
+      );
     throw new Failure(
       'not_configured',
       `the submodule ${place} gets no token: if ${inner.app} may read ${inner.repo}, name the app with a token for it in config.yml: submodules: { ${inner.app}: { APP: [${inner.repo}] } }`,
