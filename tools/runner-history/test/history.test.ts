@@ -167,6 +167,21 @@ test('without a log there are no deploys; an invalid value gets one sentence', a
   assert.match(wrong.stderr, /^error: invalid value 'x' for '--lines <N>'/);
 });
 
+test('a first line without end is cut, but not with --json', async () => {
+  const root = temporaryFolder('history');
+  const stdin = ['DeployStarted', 'DeployFailure']
+    .map((event_type) => {
+      const more = event_type === 'DeployFailure' ? { stage: 'build', error: 'x'.repeat(1e6) } : {};
+      const own = { project: 'shop', instance: 'default', version: 'v1', deploy_id: '00000001' };
+      return `${JSON.stringify({ timestamp: '2026-11-30T10:00:00.000Z', event_type, ...own, ...more })}\n`;
+    })
+    .join('');
+  const human = await run('runner-history', ['-'], { root, stdin });
+  assert.ok(human.stdout.length < 1_000, `${human.stdout.length}`);
+  assert.match(human.stdout, /x…\n$/);
+  assert.ok((await run('runner-history', ['-', '--json'], { root, stdin })).stdout.length > 1e6);
+});
+
 test('a pipe without a record is refused, and one with some is read', async () => {
   const root = temporaryFolder('history');
   const piped = (stdin: string) => run('runner-history', ['-'], { root, stdin });

@@ -2,6 +2,7 @@ import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
 import type { Sink } from '@runner/common/foundation/io';
 import { RecordCleaner } from '@runner/common/redaction/redact';
+import { cutCodePoints } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
 import {
   type HistoryRow,
@@ -100,9 +101,12 @@ const COLOURS: Readonly<Record<string, keyof Style>> = {
   running: 'cyan',
 };
 
+/** Of one line, in code points: one without end would fill the terminal, or the file. */
+const WHY_MAX = 400;
+
 function cellsOf(row: HistoryRow, isNarrow: boolean): string[] {
   const { project, instance, result, trigger, user } = row;
-  const why = (row.cause ?? '').split('\n')[0] || row.subject || '';
+  const why = cutCodePoints((row.cause ?? '').split('\n')[0] || row.subject || '', WHY_MAX);
   return [
     row.timestamp.slice(...(isNarrow ? [5, 16] : [0, 19])).replace('T', ' ') || '-',
     instance === 'default' ? project : `${project}/${instance}`,
