@@ -157,7 +157,8 @@ test('cancel ends a running deploy as Ctrl-C does: rolled back, no cause, not co
   await world.push('v2', { deploy: deployFile(world.port, noisy) });
   const first = world.deploy();
   await reached();
-  const done = await cancel(world, ['--json']);
+  const options = { root: world.root, env: { SUDO_USER: 'ada' } };
+  const done = await run('runner-cancel', ['shop', '--json'], options);
   assert.is(done.status, 0, done.stderr);
   const { result, version, active_version: active } = JSON.parse(done.stdout);
   assert.equal([result, version, active], ['cancelled', 'v2', 'v1']);
@@ -166,8 +167,8 @@ test('cancel ends a running deploy as Ctrl-C does: rolled back, no cause, not co
   assert.not.match(ended.stderr, 'Why:');
   const last = world.events().at(-1);
   assert.equal(
-    [last?.event_type, last?.interrupted, last?.cause],
-    ['DeployFailure', true, undefined],
+    [last?.event_type, last?.interrupted, last?.cancelled_by, last?.cause],
+    ['DeployFailure', true, 'ada', undefined],
   );
   assert.is(world.state().failures, null);
   const { stdout } = await run('runner-list', ['--json'], { root: world.root });

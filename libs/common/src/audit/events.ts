@@ -154,6 +154,8 @@ export interface DeployEvent {
   preview_of?: string;
   /** Of a failure: an operator ended the deploy, or its process was killed. */
   interrupted?: boolean;
+  /** Of a deploy that `runner cancel` ended: by whom. */
+  cancelled_by?: string;
   error?: string;
   /** Of a failure: the lines of the output that explain it, at most 800 code points. */
   cause?: string;

@@ -127,6 +127,7 @@ export function deployFailed(op: Deploy, facts: FailureFacts): OperationEnding {
   const back = moves.filter(isBack).filter(({ wasSwitched }) => wasSwitched);
   const end = op.trigger === 'recovery' ? {} : { ...spent(op), log: op.log.path };
   const origin = { origin: op, kind: 'DeployFailure' as const, instances, file: facts.file };
+  const cancelled_by = isInterrupted ? cancelledBy(op) : undefined;
   const failures = eventsOf(origin, (instance) => ({
     ...end,
     changes: op.changes,
@@ -141,6 +142,7 @@ export function deployFailed(op: Deploy, facts: FailureFacts): OperationEnding {
     ...(at !== undefined && instances.length > 1 && { failed_instance: at }),
     ...(cause !== '' && { cause }),
     ...(isInterrupted && { interrupted: true }),
+    ...(cancelled_by !== undefined && { cancelled_by }),
     ...(willBlock(op, error.blame) && { blocked: true }),
     ...(error.blame === 'server' && isTriedOften(op, 1) && { muted: true }),
     // Absent when nothing had been switched: the previous version never stopped.
@@ -159,9 +161,12 @@ export function deployFailed(op: Deploy, facts: FailureFacts): OperationEnding {
     events: [...failures, ...restored],
     state(app) {
       const failed = failedState(app, noteOf(op, facts, false), moves);
-      const by = isInterrupted && error.stage === 'canary' ? cancelledBy(op) : undefined;
-      if (by === undefined) return failed;
-      const hold = { since: op.io.now().toISOString(), by, did: 'was withdrawn by hand' };
+      if (cancelled_by === undefined || error.stage !== 'canary') return failed;
+      const hold = {
+        since: op.io.now().toISOString(),
+        by: cancelled_by,
+        did: 'was withdrawn by hand',
+      };
       return { ...failed, held: holdAfter(failed, [op], hold) };
     },
   };
