@@ -54,6 +54,18 @@ test('a job may have a name that every object of JavaScript has', async ({ world
   assert.equal([done.status, done.stderr.includes('hello')], [0, true], done.stderr);
 });
 
+test('an app whose jobs cannot be read does not hide those of the others', async ({ world }) => {
+  const { root } = world;
+  await world.ship('v1', 'jobs: { tick: { run: "true", every: 24h } }\n');
+  const add = ['acme/blog', '--branch', 'main', '--public'];
+  assert.is((await run('runner-add', add, { root })).status, 0);
+  writeFileSync(join(root, 'apps/blog/jobs.json'), '{}');
+  const { status, stdout, stderr } = await world.jobs([]);
+  assert.is(status, 1);
+  assert.match(stdout, /\nshop +tick /);
+  assert.match(stderr, /^runner jobs list: jobs of blog: .* is damaged: .* \(state_malformed\)\n$/);
+});
+
 test('a book of jobs of another shape is damaged, not a bug', async ({ world }) => {
   await world.ship('v1', 'jobs: { tick: { run: "true", every: 24h } }\n');
   const path = join(world.root, 'apps/shop/jobs.json');

@@ -4,7 +4,8 @@ import type { AppState } from '@runner/common/apps/state';
 import { appNames, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
-import type { Paths } from '@runner/common/foundation/paths';
+import { EXIT, Failure } from '@runner/common/foundation/failure';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -26,26 +27,28 @@ export const list = command({
   details:
     'Jobs are a section of .deploy.yml: a deploy changes them, and a rollback brings the old ones back. LAST\n' +
     'is the newest run, NEXT the next due time. runner status shows which have failed or were missed. With\n' +
-    'the name of a job: its newest 20 runs.',
+    'the name of a job: its newest 20 runs. An app whose jobs cannot be read is reported on stderr; the exit\n' +
+    'status is then 1.',
   positionals: {
     app: { about: 'Name of the app [default: all]' },
     job: { about: 'Name of a job, also of one that no active release has any more' },
   },
   examples: ['runner jobs', 'runner jobs shop nightly', 'runner jobs shop --json'],
-  async run({ io, paths, args }) {
+  async run({ io, paths, args, note }) {
     const names = args.app === undefined ? appNames(paths) : [args.app];
     const jobs: ListedJob[] = [];
+    let status: number = EXIT.ok;
     for (const name of names) {
-      const state = requireApp(paths, name);
-      const { app } = state;
-      const book = asked(paths, app, args.job);
-      if (book.length === 0) continue;
-      // A command may contain a secret.
-      const redact = await redactorForAny({ paths, env: io.env }, app);
-      for (const [job, entry] of book)
-        jobs.push(cleanRecord({ ...listed(state, job, entry) }, redact));
+      try {
+        jobs.push(...(await jobsOf({ io, paths }, name, args.job)));
+      } catch (error) {
+        // One app that cannot be read does not hide the others.
+        if (!(error instanceof Failure) || args.app !== undefined) throw error;
+        status = EXIT.failed;
+        note(`jobs of ${name}: ${error.message} (${error.code})`);
+      }
     }
-    return { value: { count: jobs.length, jobs } satisfies JobList };
+    return { value: { count: jobs.length, jobs } satisfies JobList, status };
   },
   human: ({ jobs }: JobList, style, { args }) => {
     const [first] = jobs;
@@ -53,6 +56,15 @@ export const list = command({
     return args.job === undefined ? jobTable(jobs, style) : runTable(first, style);
   },
 });
+
+async function jobsOf({ io, paths }: Server, name: string, job?: string): Promise<ListedJob[]> {
+  const state = requireApp(paths, name);
+  const book = asked(paths, state.app, job);
+  if (book.length === 0) return [];
+  // A command may contain a secret.
+  const redact = await redactorForAny({ paths, env: io.env }, state.app);
+  return book.map(([each, entry]) => cleanRecord({ ...listed(state, each, entry) }, redact));
+}
 
 const asked = (paths: Paths, app: string, job?: string): [string, JobEntry][] =>
   job === undefined ? presentJobs(readJobBook(paths, app)) : [[job, requireKept(paths, app, job)]];
