@@ -9,8 +9,9 @@ import { Folder, inFolder, type Name } from './tree.ts';
 import { writeFully } from './write.ts';
 
 /**
- * Removes a folder tree, read-only folders too, or a file, by a path whose folder no app can change. Nothing of
- * one in which a disk, a bucket or another folder is mounted: its files would go too. Never throws an error of the system: returns why something is left, a sentence, or undefined.
+ * Removes a folder tree, read-only folders too, or a file, by a path whose folder no app can change. A tree in
+ * which a disk, a bucket or another folder is mounted is left whole: the files there would go too. Never throws
+ * an error of the system: returns why something is left, a sentence, or undefined.
  */
 export function removeTree(path: string): string | undefined {
   try {

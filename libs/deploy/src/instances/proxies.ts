@@ -68,7 +68,10 @@ export function obstructions(
   return { found: each.flat(), isReached: each.some((found) => found.length === 0) };
 }
 
-/** What will keep every proxy of this server from the next slot, whose own folders a start opens; empty if one reaches it. */
+/**
+ * What will keep every proxy of this server from the next slot, whose own folders a start opens; empty if
+ * one reaches it.
+ */
 export function unreached(paths: InstancePaths, traffic: Traffic): Obstruction[] {
   const { found, isReached } = obstructions(paths, traffic, dirname(dirname(paths.dir)));
   return isReached ? [] : found;

@@ -49,7 +49,10 @@ export function beginJournal(
 /** The trigger of a start of what ran before a reboot. */
 export const BOOT = 'boot';
 
-/** Whatever changes an app ends the watch of its release, but for its own way back and a boot: what the state becomes. */
+/**
+ * Whatever changes an app ends the watch of its release, but for its own way back and a boot: what the
+ * state becomes.
+ */
 function endsWatch(op: Operation, { verb, rollback }: Journal): Partial<AppState> {
   const { watch } = op.app;
   if (!watch || op.trigger === BOOT) return {};

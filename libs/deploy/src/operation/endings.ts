@@ -39,7 +39,10 @@ export interface ActiveRelease {
   readonly mark?: ProxyMark | undefined;
 }
 
-/** Why a release is not watched, and had no canary, although its `.deploy.yml` asks for it; undefined if neither is so. */
+/**
+ * Why a release is not watched, and had no canary, although its `.deploy.yml` asks for it; undefined if
+ * neither is so.
+ */
 function heldWords({ paths, app, shares, version }: Deploy, { watch, canary }: DeployFile) {
   if (!watch || !findApp(paths, app.app)?.traffic_hold) return undefined;
   const none = canary.length > 0 && shares.length === 0 ? 'had no canary and ' : '';

@@ -182,7 +182,7 @@ function outermost<F extends { readonly path: string }>(all: readonly F[]): F[] 
   return all.filter(({ path }) => !isBelow(path));
 }
 
-/** So many files of another user in a folder are fixed by one command. */
+/** From this number of files of another user in one folder, one command fixes the whole folder. */
 const SEVERAL = 4;
 
 function misownedIn(path: string, account: number, paths: Paths): ReturnType<typeof misowned> {

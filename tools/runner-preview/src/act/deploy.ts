@@ -125,7 +125,10 @@ function register(
   });
 }
 
-/** Keeps how it ended, and shows it; `error`: why it failed, undefined: it is ready; `tries`: of a failure that is tried again. */
+/**
+ * Keeps how it ended, and shows it; `error`: why it failed, undefined: it is ready; `tries`: of a failure
+ * that is tried again.
+ */
 async function conclude(
   context: PreviewContext,
   app: string,
