@@ -56,6 +56,16 @@ test('the top of an app in a folder is named without a dot', async () => {
   assert.match(stdout, /Proven: it was built, and apps\/web has an index page\.\n/);
 });
 
+test('after a proof that failed, the next step is to fix it, not to push it', async () => {
+  const folder = laidOut({ 'server.js': "// createServer(\nthrow new Error('no database');\n" });
+  const { status, stdout } = await init(folder, ['--yes']);
+  assert.is(status, 1);
+  assert.match(
+    stdout,
+    /\. Not proven\.\nNext: fix the cause, or edit the file, before it is used\n$/,
+  );
+});
+
 test('a script that migrates is named, and else what would migrate', async () => {
   const scripts = {
     prestart: 'npm run db',

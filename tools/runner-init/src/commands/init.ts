@@ -43,7 +43,9 @@ export const init = command({
   human({ written, file, proof, output }: InitAnswer, style, { io, options }) {
     // On a terminal it has been shown.
     if (written === null || !proof) return io.stdout.isTTY && canAsk(io) && proof ? '' : file;
-    const words = proof.result === 'failed' ? 'Not proven' : proofWords(proof, { output });
+    if (proof.result === 'failed')
+      return `Wrote ${style.bold(written)}. Not proven.\nNext: fix the cause, or edit the file, before it is used\n`;
+    const words = proofWords(proof, { output });
     const next =
       options.app === undefined
         ? `Next: git add ${DEPLOY_FILE}, commit and push it, then runner add <owner/name>\n`
