@@ -16,9 +16,10 @@ test('thousands of statements on hundreds of tables are looked through in second
     { length: 10_000 },
     (_, at) => `INSERT INTO table_${at % 300} (id) VALUES (${at})`,
   );
-  const began = performance.now();
+  const began = process.cpuUsage();
   assert.is(new Set(tablesWritten(statements, seen(tables))).size, 300);
-  assert.ok(performance.now() - began < 3_000, `${performance.now() - began} ms`);
+  const took = process.cpuUsage(began).user / 1_000;
+  assert.ok(took < 3_000, `${took} ms`);
 });
 
 test.run();
