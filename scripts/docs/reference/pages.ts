@@ -120,6 +120,7 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['preview_of', 'Of what became of a preview: its app'],
   ['failed_instance', 'Which of several instances failed'],
   ['interrupted', 'true when Ctrl-C or runner cancel ended the deploy'],
+  ['cancelled_by', 'who ran runner cancel'],
   ['error', 'Why it failed, in full'],
   ['stage', 'Stage at which it failed'],
   ['log', "Path of the deploy's own log below the root"],
