@@ -77,7 +77,8 @@ const OF_PROGRAMS = [
  */
 export function programsBelow(hidden: readonly string[], { PATH = '' }: Env): string[] {
   const entries = [...PATH.split(delimiter), dirname(process.execPath)];
-  const folders = new Set(entries.map(realFolder));
+  const own = realFolders(entries);
+  const folders = new Set<string | undefined>(own);
   const found = new Set<string>();
   // What is added to a set while it is walked through is walked through, too.
   for (const path of folders) {
@@ -89,16 +90,18 @@ export function programsBelow(hidden: readonly string[], { PATH = '' }: Env): st
     if (path === undefined || above === undefined || hidden.some((each) => isWithin(path, each)))
       continue;
     for (const folder of linkedFolders(path)) folders.add(folder);
-    for (const each of shownOf(path, above)) found.add(each);
+    for (const each of shownOf(path, above, own.includes(path))) found.add(each);
   }
   return [...found];
 }
 
-function shownOf(path: string, above: string): string[] {
+/** A folder that only a link leads to may be in a project, with its secrets beside it. */
+function shownOf(path: string, above: string, isOnPath: boolean): string[] {
   const [prefix, name] = [dirname(path), basename(path)];
   if (name === '.bin') return [prefix];
   if (!['bin', 'sbin', 'shims'].includes(name) || prefix === above) return [path];
-  return dirname(prefix) === above ? OF_PROGRAMS.map((each) => join(prefix, each)) : [prefix];
+  if (isOnPath && dirname(prefix) !== above) return [prefix];
+  return OF_PROGRAMS.map((each) => join(prefix, each));
 }
 
 /** Where the links in a folder of programs lead, as those of uv, pipx and corepack in ~/.local/bin do. */
