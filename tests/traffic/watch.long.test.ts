@@ -260,6 +260,19 @@ test('a release that ends because the server shuts down is not bad, and is judge
   assert.is(watched(world)?.verdict, 'bad');
 });
 
+test('where systemd never answers, a bad release is left at once', async ({ world }) => {
+  const { env } = recording(['systemctl'], 'exit 1');
+  await world.ship('v1', 'good', TRAFFIC);
+  await world.push('v2', {
+    deploy: trafficFile(`${TRAFFIC}watch: 5m\n`),
+    files: trafficFiles('v2', 'good'),
+  });
+  assert.is((await world.deploy([], env)).status, 0);
+  process.kill(-Number(runningPid(join(world.dir, 'run/b'))), 'SIGKILL');
+  await until(isOver(world), 'the watch does not end');
+  assert.is(watched(world)?.verdict, 'bad');
+});
+
 test('a release that follows at once is watched by the watcher of the one before', async ({
   world,
 }) => {

@@ -3,7 +3,7 @@
 import type { ProxyMark, WatchState } from '@runner/common/apps/watch';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
 import type { Target } from '../instances/drivers/driver.ts';
-import { isShuttingDown } from '../instances/drivers/unit-state.ts';
+import { systemState } from '../instances/drivers/unit-state.ts';
 import type { Operation } from '../journal/operation.ts';
 import { BEFORE_ALL } from '../proxy/mark.ts';
 import { stepEnvironment } from '../run/environment.ts';
@@ -75,6 +75,13 @@ export async function lookUntil(
   around: () => Promise<boolean>,
 ): Promise<Judgement | undefined> {
   const until = io.elapsed() + time;
+  const server = () => systemState(stepEnvironment(io.env));
+  // Its bus is closed early in a shutdown; to some users, and in some containers, it never answers.
+  const hadAnswer = server() !== '';
+  const isShuttingDown = () => {
+    const state = server();
+    return state === 'stopping' || (hadAnswer && state === '');
+  };
   const due = new Map<WatchSource, number>();
   const busy = new Set<WatchSource>();
   let wake = () => {};
@@ -101,7 +108,7 @@ export async function lookUntil(
     const isBad =
       sources.some(({ finding }) => finding === 'bad') &&
       // One that is bad before the server is down is bad after the boot, too.
-      (now >= until || !isShuttingDown(stepEnvironment(io.env)));
+      (now >= until || !isShuttingDown());
     if (isBad) await Promise.all(sources.map((source) => source.isQuick && one(source)));
     if (isBad || now >= until) return judge(sources);
     if (signal.aborted) return undefined;

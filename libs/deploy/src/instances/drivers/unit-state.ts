@@ -62,10 +62,10 @@ export function askUnit(
   return ask('systemctl', [...manager(start), ...args, '--', unit], { env });
 }
 
-/** Whether systemd is stopping the server, and with it the apps. Its bus is closed early, and then gives no answer. */
-export function isShuttingDown(env: Readonly<Record<string, string>>): boolean {
+/** What systemd says of the server, such as `stopping`; '' if its bus gives no answer, undefined without systemd. */
+export function systemState(env: Readonly<Record<string, string>>): string | undefined {
   const { status, stdout } = ask('systemctl', ['is-system-running'], { env });
-  return status !== null && status > 0 && ['stopping', ''].includes(stdout.trim());
+  return status === null ? undefined : stdout.trim();
 }
 
 /** What systemd's client answers about the unit of a target. */
