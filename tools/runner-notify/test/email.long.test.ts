@@ -89,6 +89,19 @@ test('a recipient that is refused for now gets the mail later, however its domai
   await server.close();
 });
 
+test('a mail that was given up before the server had it is not sent after all', async () => {
+  const server = await startMailServer({
+    onRcptTo: (_, __, callback) => setTimeout(callback, 7_000),
+  });
+  const root = rootFor(server, { to: 'a@example.org' });
+  const records = ['a1b2c3d4', 'b1b2c3d4'].map((id) => event('DeployStarted', { deploy_id: id }));
+  const stdin = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  // The process goes on for 5 s with the second when it has given up the first.
+  const { stdout } = await run('runner-notify', ['send', '--wait', '0'], { root, stdin });
+  assert.equal([stdout.match(/^queued/gm)?.length, server.messages.length], [2, 0], stdout);
+  await server.close();
+});
+
 test('smtp: STARTTLS is used where the server offers it', async () => {
   const server = await startMailServer({ ...trusted.files });
   assert.is((await sent(server, [event('DeployStarted')])).result, 'delivered');

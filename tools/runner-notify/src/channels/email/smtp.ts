@@ -103,10 +103,14 @@ export async function converse(
 ): Promise<SendOutcome> {
   const transport = await open(address, timeout);
   const { signal } = call;
+  /** Ends the connection: what was given up must not be sent after all. */
+  const end = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const ended = new Promise<never>((_, reject) => {
-    const stop = (code: string) =>
+    const stop = (code: string) => {
       reject(Object.assign(new Error(`no answer in time, ${code}`), { code }));
+      end.abort();
+    };
     const wait = (milliseconds: number) => {
       clearTimeout(timer);
       timer = setTimeout(stop, milliseconds, 'ETIMEDOUT');
@@ -120,7 +124,7 @@ export async function converse(
     });
   });
   try {
-    const work = mail ? transport.sendMail(mail) : transport.verify();
+    const work = mail ? transport.sendMail({ ...mail, signal: end.signal }) : transport.verify();
     const answer = (await Promise.race([work, ended])) as true | Pick<SmtpError, 'rejectedErrors'>;
     const refused = answer === true ? [] : (answer.rejectedErrors ?? []);
     if (refused.length > 0) return refusal(call, refused);
