@@ -63,7 +63,12 @@ test('a mailbox that is full for now does not keep the next messages of a deploy
 });
 
 test('a recipient that is refused for now gets the mail later, however its domain is written', async () => {
-  const refused = new Set(['Ops@example.org', 'b@bücher.example']);
+  const refused = new Set([
+    'Ops@example.org',
+    'b@bücher.example',
+    'jörg@bücher.example',
+    'a@[127.0.0.1]',
+  ]);
   const server = await startMailServer({
     onRcptTo({ address }, _, callback) {
       const error = Object.assign(new Error('not now'), { responseCode: 451 });
@@ -72,7 +77,7 @@ test('a recipient that is refused for now gets the mail later, however its domai
   });
   const root = rootFor(server, {
     from: 'Deploys: prod (eu) <runner@example.org>',
-    to: '[Ops@Example.ORG, "b@bücher.example", c@example.org]',
+    to: '[Ops@Example.ORG, "b@bücher.example", "jörg@bücher.example", "a@[127.0.0.1]", c@example.org]',
   });
   const stdin = `${JSON.stringify(event('DeployStarted'))}\n`;
   const args = ['send', '--json', '--wait', '0'];

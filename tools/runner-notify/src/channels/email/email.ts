@@ -43,10 +43,11 @@ function mailboxOf(text: string) {
   return { name: name.trim().replace(/^"(.*)"$/, '$1'), address: address.trim() };
 }
 
-/** An address as a server is asked for it: its domain in lower case, of a-z. */
-function askedFor(address: string): string {
+/** An address in one form: its domain in lower case, of a-z, unless it is an IP address. */
+function uniform(address: string): string {
   const at = address.lastIndexOf('@') + 1;
-  return address.slice(0, at) + domainToASCII(address.slice(at));
+  const domain = address.slice(at);
+  return address.slice(0, at) + (domainToASCII(domain) || domain);
 }
 
 const subjectOf = ({ icon, title, headline }: Announcement) =>
@@ -70,7 +71,8 @@ function connectEmail({ smtp, from, to }: Settings, line: RequestLine): Channel 
   const call = { ...line, method: METHOD };
   const recipients = to.map(mailboxOf);
   const send: Channel['send'] = async ({ payload, only }, timeout) => {
-    const left = recipients.filter(({ address }) => only?.includes(askedFor(address)) ?? true);
+    const asked = only?.map(uniform);
+    const left = recipients.filter(({ address }) => asked?.includes(uniform(address)) ?? true);
     const { subject, text, message_id: messageId, references } = payload;
     const mail = {
       from: mailboxOf(from),
