@@ -107,7 +107,9 @@ function extraction(
   const [leader] = ranked;
   const silent = said === undefined || said.use === 'wrapper';
   const isOver = ended?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
-  const first = isOver || (!said && ended !== null && (isOld || ended.class !== 'exit'));
+  // A line of success does not lead, but it may be the cause: 'database has no issues table'.
+  const isCalm = leader !== undefined && marks.saysNone.test(leader.candidate.row.trimmed);
+  const first = isOver || (!said && ended !== null && (isOld || isCalm || ended.class !== 'exit'));
   const doubted = silent || isOld || (leader?.score ?? 0) < CERTAIN;
   const last = ended !== null && !ended.grave && doubted;
   const words = first || last ? ended.words : '';
@@ -143,10 +145,9 @@ function isTrusted({ score, candidate }: Ranked): boolean {
   return score >= TRUSTED[candidate.rule.use];
 }
 
-/** Than how the step ended: unless a rule knows it, a line without a letter, or of success, does not. */
+/** Than how the step ended: a line without a letter says nothing, unless a rule knows it. */
 function saysMore(each: Ranked): boolean {
-  const { trimmed } = each.candidate.row;
-  return isMatched(each) || (/\p{L}/u.test(trimmed) && !marks.saysNone.test(trimmed));
+  return isMatched(each) || /\p{L}/u.test(each.candidate.row.trimmed);
 }
 
 /** Below this score the line may only look like a cause: how the step ended is added. */

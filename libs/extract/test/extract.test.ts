@@ -213,6 +213,10 @@ test('how a step ended comes first if the log says less: a count of no errors, o
     text('Build done: 0 errors, 0 warnings\n', 1),
     /^step build ended with exit status 1/,
   );
+  assert.is(
+    text('cannot deploy: database has no issues table\n', 1),
+    'step build ended with exit status 1\ncannot deploy: database has no issues table',
+  );
   const reader = createShapeReader((line) => line);
   reader.push('vite building\n34 modules\nERROR: cannot reach telemetry\n');
   const known = baselineOf(reader.end());
