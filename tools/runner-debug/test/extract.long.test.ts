@@ -90,18 +90,16 @@ test('a log that names no error shows its likely lines, not only the last ones',
   ];
   // Which of them leads, and whether two are one message, is for the weights to say.
   const [text, lines] = await found(rare.join(''));
-  const shown = ['lorry 7 is at the store', 'step 1', 'step 2', 'the depot is in Ulm'];
-  for (const each of [...shown, 'the store hung up on us']) assert.match(text, each);
-  assert.equal(lines, [1, 2, 3, 402, 403]);
+  const shown = ['the depot is in Ulm', 'lorry 7 is at the store', 'the store hung up on us'];
+  assert.equal([text.split('\n').sort(), lines], [shown.sort(), [1, 402, 403]]);
 });
 
 test('one character after the label is an error as well as a word is', async () => {
-  for (const word of ['x', '7', 'boom']) {
+  for (const word of ['x', '7', 'boom', '{']) {
     const { stdout } = await extract(`error: ${word}\n`, ['--json']);
     const { text, class: kind, rule } = JSON.parse(stdout);
     assert.equal([text, kind, rule], [`error: ${word}`, 'error', 'labelled']);
   }
-  assert.is(JSON.parse((await extract('error: {\n', ['--json'])).stdout).class, 'silent');
 });
 
 test('any bytes are read', async () => {
@@ -116,7 +114,7 @@ test('--max is kept, to the code point', async () => {
   for (const max of [1, 20, 300]) {
     const { stdout } = await extract(log, ['--max', String(max)]);
     assert.ok([...stdout.trimEnd()].length <= max);
-    assert.match(stdout, /…\n$/);
+    assert.match(stdout, /…x*\n$/);
   }
 });
 
