@@ -154,10 +154,10 @@ function buildLines({ top, dir }: Place, { build, installed, stack }: Detected):
   return lines.map((line) => {
     if (isAtTop && installed.install.includes(line)) return line;
     if (name && line === `${installed.vars.run} build`) {
-      if (top.has('turbo.json')) return `node_modules/.bin/turbo run build --filter=${name}`;
+      if (top.has('turbo.json')) return `node_modules/.bin/turbo run build --filter=${word(name)}`;
       // First the packages of the workspace that it needs.
       if (isAtTop && top.has('pnpm-workspace.yaml') && installed.name === 'pnpm')
-        return `pnpm --filter ${name}... run build`;
+        return `pnpm --filter ${word(`${name}...`)} run build`;
     }
     return `cd ${word(dir)} && ${line}`;
   });
