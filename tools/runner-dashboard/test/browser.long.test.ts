@@ -1,7 +1,10 @@
 /** The pages in a browser: readable for all, on every screen, light and dark. `PAGE_PICTURES` names a folder for pictures. */
 import { writeFileSync } from 'node:fs';
+import { createServer, get } from 'node:http';
 import { join } from 'node:path';
 import { writeApp } from '@runner/common/apps/store';
+import { freePort } from '@runner/testing/app';
+import { atExit } from '@runner/testing/cleanup';
 import { chromiumPath, startChromium } from '@runner/testing/chromium';
 import { until } from '@runner/testing/until';
 import axe from 'axe-core';
@@ -68,5 +71,45 @@ inBrowser(
     }
   },
 );
+
+inBrowser('a page whose proxy answered 502 is live again once the dashboard is back', async () => {
+  const paths = makeEyesRoot(3, true);
+  const { port } = await startDashboard(paths.root);
+  let isDown = false;
+  const proxy = createServer(({ url }, response) => {
+    if (isDown) return void response.writeHead(502).end();
+    get({ port, path: url, agent: false }, (answer) => {
+      response.writeHead(answer.statusCode ?? 0, answer.headers);
+      answer.pipe(response);
+      response.once('close', () => answer.destroy());
+    });
+  });
+  const own = await freePort();
+  proxy.listen(own, '127.0.0.1');
+  atExit(() => proxy.closeAllConnections());
+  const browser = startChromium();
+  try {
+    const page = await browser.open(`http://127.0.0.1:${own}/`);
+    const shows = (text: string) =>
+      until(
+        async () => String(await page.evaluate('document.body.textContent')).includes(text),
+        () => `${text} is not shown`,
+      );
+    await shows('Live.');
+    isDown = true;
+    proxy.closeAllConnections();
+    await shows('connection is lost');
+    await until(
+      async () => page.requests.filter((url) => url.endsWith('/events')).length > 1,
+      'the browser does not try again',
+    );
+    isDown = false;
+    await shows('Live.');
+  } finally {
+    browser.close();
+    proxy.close();
+    proxy.closeAllConnections();
+  }
+});
 
 test.run();
