@@ -73,7 +73,7 @@ border-radius:1em;vertical-align:.08em}
 const TABLE = `
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;vertical-align:baseline;padding:.35rem .9rem .35rem 0}
-th{font-size:.8125rem;font-weight:500;color:var(--soft)}
+th{font-size:.8125rem;font-weight:500;color:var(--soft);overflow-wrap:normal}
 tr+tr>*,tbody tr:first-child>*{border-top:1px solid var(--line)}
 .numbers{font-size:.8125rem;margin-top:.35rem}
 .numbers :is(td,thead th+th){text-align:right}
@@ -83,18 +83,17 @@ tr+tr>*,tbody tr:first-child>*{border-top:1px solid var(--line)}
 .deploys .when,.deploys .took,.deploys .by{color:var(--soft)}
 .deploys .app{font-weight:600}
 .deploys .app .soft{font-weight:400}
-.deploys .version{min-width:7rem}
+.deploys .version{min-width:8rem}
+.deploys :is(.app,.by){min-width:5rem}
 .deploys .text{width:45%;padding-right:0}
 @media (max-width:52rem){.deploys,.deploys tbody{display:block}
 .deploys thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.deploys tr{display:grid;grid-template-columns:auto 1fr auto auto;gap:.1rem .75rem;padding:.6rem 0;
+.deploys tr{display:flex;flex-wrap:wrap;gap:.1rem .75rem;padding:.6rem 0;
 border-top:1px solid var(--line);align-items:baseline}
 .deploys td{padding:0;border:0!important;order:1}
-.deploys :is(.app,.text){grid-column:1/-1;width:auto}
-.deploys .app{grid-column:1/3}.deploys .result{grid-column:3/-1}.deploys .text{order:2}
+.deploys .app{flex:1 1 50%}.deploys .text{flex-basis:100%;order:2}
 .deploys :is(.version,.when,.took,.by){order:3;min-width:0;font-size:.8125rem}
-.deploys :is(.result,.took,.by){justify-self:end}
-.deploys .when{order:4}.deploys .took{order:5}.deploys .by{order:6}}
+.deploys .when{order:4;flex-grow:1}.deploys .took{order:5}.deploys .by{order:6}}
 `;
 
 const PRINT = `

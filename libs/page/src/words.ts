@@ -18,11 +18,11 @@ export function clockOf(time: number): string {
   return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`;
 }
 
-/** `17 Nov 13:04` in a `time` element; a dash if the time is unknown. */
-export function timeTag(time: number): Html {
+/** `17 Nov 13:04`, or with the year, in a `time` element; a dash if the time is unknown. */
+export function timeTag(time: number, year = false): Html {
   if (Number.isNaN(time)) return html`–`;
   const iso = new Date(time).toISOString();
-  return html`<time datetime="${iso}">${dayOf(time)} ${clockOf(time)}</time>`;
+  return html`<time datetime="${iso}">${dayOf(time, year)} ${clockOf(time)}</time>`;
 }
 
 /** A duration in at most two units; whole seconds from 10 s on. */

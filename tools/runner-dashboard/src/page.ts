@@ -122,7 +122,7 @@ function cardOf(app: AppSummary): Html {
   const since = first?.active_since;
   const by = first?.active_by ? html`, ${foreign(first.active_by, 30)}` : undefined;
   const when = since
-    ? html`<p class="soft">since ${timeTag(timeOfIso(since))}${by}</p>`
+    ? html`<p class="soft">since ${timeTag(timeOfIso(since), true)}${by}</p>`
     : undefined;
   return html`<li id="app-${app.app}"><h3><a href="app/${encodeURIComponent(app.app)}">${foreign(app.app, NAME)}</a> ${chipOf(app)}</h3><p class="version"><code>${foreign(versionWords(app), 60)}</code></p><p class="subject">${foreign(reasonWords(app), TEXT)}</p>${when}</li>`;
 }
@@ -174,7 +174,7 @@ function historyOf(rows: readonly HistoryRow[] | string): Html {
   const body = rows.map((row) => {
     const why = row.cause?.split('\n', 1)[0] || row.subject || '';
     return html`<tr role="row">${[
-      cell('when', timeTag(timeOfIso(row.timestamp))),
+      cell('when', timeTag(timeOfIso(row.timestamp), true)),
       cell('version', html`<code>${foreign(versionOfRow(row), 40)}</code>`),
       cell('result', html`${row.result.replace('_', ' ')}`),
       cell('took', html`${lengthOf(row.duration_ms)}`),

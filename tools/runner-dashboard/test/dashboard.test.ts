@@ -52,12 +52,14 @@ shared('a member of the group serves pages with versions, logs, causes and jobs'
   assert.match(overview.text, /app-blog[\s\S]*app-shop[\s\S]*app-site/);
   assert.match(overview.text, /src\/a\.ts:3: not found/);
   assert.match(overview.text, /second line/);
+  assert.match(overview.text, /since <time[^>]*>4 May 2026 09:30</);
   assert.match(overview.text, /<noscript><meta http-equiv="refresh"/);
   assert.ok(Buffer.byteLength(overview.text) < 100 * 1024);
   const { text } = await ask(port, '/app/site');
   assert.match(text, /v2 at build, 2026-05-03 09:30, over: v1 has been deployed since/);
   assert.not.match(text, /an old cause/);
   assert.match(text, '← v1');
+  assert.match(text, /class="when"><time[^>]*>4 May 2026 09:30</);
   assert.match(text, /Log of the last deploy[\s\S]*what v2 printed/);
   const shop = await ask(port, '/app/shop');
   assert.match(shop.text, /v2 at build since .* by ada/);

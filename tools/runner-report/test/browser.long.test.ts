@@ -1,5 +1,5 @@
 /** The page in a browser: readable for all, on every screen, and nothing leaves it. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromiumPath, type Page, startChromium } from '@runner/testing/chromium';
 import { run } from '@runner/testing/run';
@@ -8,6 +8,7 @@ import axe from 'axe-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fillRoot } from '../../../scripts/demo/history/main.ts';
+import { makeEyesRoot, record } from '../../../tests/eyes/root.ts';
 import { COMMITS, deployOf, failedBuild, rootWith } from './samples.ts';
 
 const inBrowser = chromiumPath === undefined ? test.skip : test;
@@ -86,6 +87,46 @@ inBrowser('hostile names run nothing, load nothing and break no layout', async (
     await checkScreens(page);
     assert.is(await page.evaluate('window.bad'), undefined);
     assert.is(await page.evaluate("document.querySelectorAll('img, script, link').length"), 0);
+  });
+});
+
+inBrowser('long names of apps and jobs break no word of a table and cover no cell', async () => {
+  const paths = makeEyesRoot();
+  const { jobs } = paths.app('shop');
+  const book = readFileSync(jobs, 'utf8').replaceAll('"report"', '"nightly-report-of-all-shops"');
+  writeFileSync(jobs, book);
+  const common = {
+    project: `${'long'.repeat(14)}-name`,
+    deploy_id: 'long0000',
+    commit: COMMITS[0],
+  };
+  for (const event_type of ['DeployStarted', 'DeploySuccess'])
+    record(paths, { ...common, event_type, user: 'root', timestamp: new Date().toISOString() });
+  await withPage(paths.root, async (page) => {
+    for (const width of [360, 800, 900, 1000, 1600]) {
+      await page.show({ width });
+      const covered =
+        await page.evaluate(`[...document.querySelectorAll('.deploys tbody tr')].flatMap((tr) => {
+        const boxes = [...tr.cells].map((cell) => {
+          const range = document.createRange();
+          range.selectNodeContents(cell);
+          return { cell, box: range.getBoundingClientRect() };
+        }).filter(({ box }) => box.width > 0);
+        return boxes.flatMap(({ cell, box: a }, index) => boxes.slice(index + 1)
+          .filter(({ box: b }) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom)
+          .map((other) => cell.textContent + ' | ' + other.cell.textContent));
+      })`);
+      assert.equal(covered, [], `covered at ${width}`);
+      const broken = await page.evaluate(`[...document.querySelectorAll('th, .by bdi, .app bdi')]
+        .filter((each) => {
+          const range = document.createRange();
+          range.selectNodeContents(each);
+          const isShown = each.offsetParent && each.closest('thead')?.offsetWidth !== 1;
+          return isShown && each.textContent.length < 6 && range.getClientRects().length > 1;
+        })
+        .map((each) => each.textContent)`);
+      assert.equal(broken, [], `broken at ${width}`);
+    }
   });
 });
 

@@ -31,7 +31,7 @@ function appOf({ project, instance, state, version, subject, since, by }: Runnin
       : html` <span class="soft">${foreign(instance, 60)}</span>`;
   const when = Number.isNaN(since)
     ? undefined
-    : html`<p class="soft">since ${timeTag(since)}${by === '' ? undefined : html`, ${foreign(by, 30)}`}</p>`;
+    : html`<p class="soft">since ${timeTag(since, true)}${by === '' ? undefined : html`, ${foreign(by, 30)}`}</p>`;
   return html`<li><h3>${foreign(project, 63)}${place}${chip}</h3><p class="version"><code>${version === '' ? '–' : foreign(version, 40)}</code></p><p class="subject">${foreign(subject, 90)}</p>${when}</li>`;
 }
 
