@@ -24,7 +24,10 @@ test('the page shows what runs, the figures, the causes by their shape, and each
   assert.match(stdout, /page\.html: 6 deploys since \d{4}-\d\d-\d\d, \d+ KiB\n$/);
   const text = textOf(readFileSync(join(cwd, 'page.html'), 'utf8'));
   assert.match(text, /Deploys 6 0\.1 a day Change failure rate 25 % 1 of 4 changes/);
-  assert.match(text, /What runs now shop v6 Fix &lt;all&gt; &amp; &quot;more&quot; since \d+ \w+ \d{4} \d/);
+  assert.match(
+    text,
+    /What runs now shop v6 Fix &lt;all&gt; &amp; &quot;more&quot; since \d+ \w+ \d{4} \d/,
+  );
   assert.match(text, /3 succeeded 2 failed 1 rolled back/);
   assert.match(text, /Why deploys failed .* 2 error TS2339 at line 4711 build, shop, last in v4/);
   assert.match(text, /1 answered 503 health, blog, last in v5/);
