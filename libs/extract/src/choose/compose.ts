@@ -99,7 +99,7 @@ function addSecond(ranked: readonly Ranked[], add: Add): void {
   for (const { row } of blockOf(second.candidate)) add(row);
 }
 
-/** So many lines of one shape are shown as one. */
+/** From this many lines of one shape on, one stands for all, with their count. */
 const COUNTED = 3;
 
 /** Lines that are no sentence of a message. */
